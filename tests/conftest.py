@@ -43,7 +43,7 @@ def root():
 
 @pytest.fixture(scope="session")
 def fresh_python():
-    """Return run(program, *arguments): what it prints in a process of its own."""
+    """Return run(program, *arguments): what it prints in a separate process."""
 
     def run(program, *arguments):
         command = [sys.executable, "-c", program, *map(str, arguments)]

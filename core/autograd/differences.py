@@ -146,7 +146,7 @@ def nudge(
     if name not in point or not point[name].is_floating_point():
         message = _("{name} cannot be changed: the leaves made of real numbers are {names}.")
         real = [each for each, leaf in point.items() if leaf.is_floating_point()]
-        raise ValueError(message.format(name=name, names=", ".join(real) or "-"))
+        raise ValueError(message.format(name=name, names=_(", ").join(real) or "-"))
     point[name].requires_grad_()
     before, gradients = _gradients(function, point)
     direction = torch.zeros_like(point[name])

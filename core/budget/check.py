@@ -28,6 +28,6 @@ def check_choice(name: str, value: str, options: Sequence[str]) -> None:
     if value not in options:
         raise ValueError(
             _("{name} is {value}; use one of: {options}.").format(
-                name=name, value=repr(value), options=", ".join(options)
+                name=name, value=repr(value), options=_(", ").join(options)
             )
         )

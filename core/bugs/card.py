@@ -71,7 +71,7 @@ class Card:
 
     @property
     def fix(self) -> str:
-        """The other code: what ought to stand there, or what the claim is true of."""
+        """The other code: the corrected version, or what the claim is true of."""
         return self.right if self.shows == "wrong" else self.wrong
 
 

@@ -58,8 +58,8 @@ CARDS: Final = (
         other="3 / (1 / math.sqrt(16_384))",
         why_other=N_("There the cut is, but among 65,536 numbers none comes that far."),
         why=N_(
-            "a and b are values, not multiples of σ. The cut lies at 384 σ and is never reached: "
-            "the farthest of 65,536 lies at {right}. Write a=-3*std, b=3*std."
+            "a and b are values, not multiples of σ. The cut is at 384 σ and is never reached: "
+            "the farthest of 65,536 is at {right}. Write a=-3*std, b=3*std."
         ),
         shows="right",
         written="{:.2f} σ",

@@ -90,7 +90,7 @@ def variable(node: ast.Name, variables: Mapping[str, Value], profile: Profile) -
         message = _("Write {name}.").format(name=f"torch.{node.id}")
     else:
         message = _("{name} is not defined. Defined: {names}.")
-    names = ", ".join(sorted(variables)) or "-"
+    names = _(", ").join(sorted(variables)) or "-"
     raise ExpressionError(message.format(name=node.id, names=names), Span.of(node))
 
 
@@ -147,7 +147,7 @@ def unknown(node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionE
     message = _unsupported(name)
     by_last = {each.rpartition(".")[2]: each for each in known}
     if near := get_close_matches(name.rpartition(".")[2], by_last, n=3):
-        names = ", ".join(by_last[each] for each in near)
+        names = _(", ").join(by_last[each] for each in near)
         message = followed_by(message, _("Did you mean {names}?").format(names=names))
     return ExpressionError(message, Span.of(node) if name.count(".") else Span.of_last(node))
 

@@ -105,6 +105,30 @@ TERMS: Final = (
         "熵",
         N_("The average surprise, in nats, of someone who knows only how often things occur."),
     ),
+    Term(
+        "unigram entropy",
+        "一元语法（unigram）熵",
+        N_("The loss of a guess that knows only how often each token occurs."),
+        not_chinese=("[一二]元熵", r"词元频率(：| \{)"),
+    ),
+    Term(
+        "bigram entropy",
+        "二元语法（bigram）熵",
+        N_("The loss of a guess that also knows the token just before."),
+    ),
+    Term(
+        "initial loss",
+        "初始损失",
+        N_("The loss before the first step: ln V if every token is equally likely."),
+        not_chinese=(r"(最初的|第一个)(\[\[loss|损失)",),
+    ),
+    Term(
+        "overfitting",
+        "过拟合",
+        N_("The training loss still falls while the validation loss no longer does."),
+        not_english=("learn(s|ed|t|ing)? by heart",),
+        not_chinese=("死记硬背",),
+    ),
     Term("learning rate", "学习率", N_("How far one step moves the weights against the gradient.")),
     Term("batch", "批次", N_("The examples that one step looks at together.")),
     Term(

@@ -67,6 +67,19 @@ LABELS: Final = (
         ("an own speed",),
     ),
     Term("7.00 billion x 16 bytes", "7.00 B × 16 字节", "", (r"\bB [x×] \d+ B\b",)),
+    Term("CUDA GPU", "CUDA GPU", "", ("GPU of CUDA('s)?",)),
+    Term(
+        "corrected version", "更正后的写法", "", ("errors put right", "what ought to stand there")
+    ),
+    Term(
+        "separate process",
+        "独立进程",
+        "",
+        ("process of (its|their) own", "in its own process"),
+        ("单独的进程", "独立的进程", "在另一个进程中"),
+    ),
+    Term("tokenizes", "分词", "", (r"cuts? (the|your|a) text",), ("切分文本",)),
+    Term("is stored at", "存放在", "", ("lies? at",)),
     Term("once", "一次", "", (r"(?<![\d.,])1 times",)),
 )
 
@@ -167,9 +180,9 @@ PAIRS: Final = (
     Term("recipe", "配方", "", (), ("一种方案", "放得下的方案")),
     Term("claim", "说法", "", (), ("论断",)),
     Term("nat", "奈特", "", (), (r"\bnats\b",)),
+    Term("this app", "本应用", "", (), ("本仪表盘", "本面板")),
     Term("data sheet", "数据手册", "", (), ("规格书", "数据表")),
     Term("error band", "误差范围", "", (), ("误差带", "^区间$", "我们的区间")),
-    Term("unigram entropy", "一元熵", "", (), ("词元频率(：| \\{)",)),
     Term("device memory", "显存", "", (), ("设备内存", "内存的?带宽")),
     Term("et al. 2020", "等，2020", "", (), (r"\bet al\b", r"等 \d{4}", r"等 ，")),
     Term(
@@ -180,9 +193,16 @@ PAIRS: Final = (
         (
             rf"[\d}}一二两三四五六七八九十几] ?[块台个颗片] ?{_CARD}(?! ?(机器|服务器))",
             r"台 ?\d+ GB 的设备",
+            "[这那每]块 ?(GPU|显卡)",
         ),
     ),
-    Term("8 devices", "8 台设备", "", (), (r"[\d}一二两三四五六七八九十几每] ?[个张块]设备",)),
+    Term(
+        "8 devices",
+        "8 台设备",
+        "",
+        (),
+        (r"[\d}一二两三四五六七八九十几每] ?[个张块]设备", "[单各]个设备"),
+    ),
     Term("8 machines", "8 台机器", "", (), ("[个张](机器(?!码)|服务器|计算机|电脑)",)),
 )
 
@@ -208,5 +228,10 @@ PUNCTUATION: Final = (
         (_BOLD + r"[，。：；、！？）”]\*\*(?=[^\W_])",),
     ),
     Term("a full stop", "。", "", (), (r"[一-龥]\.(\s|$)",)),
+    Term("six dots", "……", "", (), ("[一-龥]…(?!…)",)),
+    # No typeface has slanted Chinese.
+    Term(
+        "**bold**", "**粗体**", "", (), (r"(?<!\*)\*(?![*\s])[^*|]*[一-龥][^*|]*(?<!\*)\*(?!\*)",)
+    ),
 )
 PHRASES: Final = (*LABELS, *CALQUES, *PAIRS)

@@ -107,7 +107,7 @@ def install_plan(system: str, build: str) -> InstallPlan:
     """
     row = find_build(build)
     if system not in row.indexes:
-        names = ", ".join(SYSTEMS[name] for name in row.indexes)
+        names = _(", ").join(SYSTEMS[name] for name in row.indexes)
         raise ValueError(
             _(
                 "PyTorch {version} has no wheel for “{build}” on {system}; there is one for "
@@ -145,7 +145,7 @@ def find_build(key: str) -> Build:
     for row in BUILDS:
         if row.key == key:
             return row
-    known = ", ".join(row.key for row in BUILDS)
+    known = _(", ").join(row.key for row in BUILDS)
     raise ValueError(_("There is no build {key!r}; choose {known}.").format(key=key, known=known))
 
 

@@ -93,7 +93,7 @@ def check_class_address(address: str) -> str:
             )
         ) from error
     if parsed.is_unspecified or not (parsed.is_loopback or address in own_addresses()):
-        known = ", ".join(each.address for each in class_addresses()) or "127.0.0.1"
+        known = _(", ").join(each.address for each in class_addresses()) or "127.0.0.1"
         raise ValueError(
             _("{address} is not one address of this computer; choose one of: {known}.").format(
                 address=address, known=known

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.language import N_
+from core.language import N_, _
 from core.machine.kept_probe import Device, Probe
 from core.machine.machine import Machine
 from core.units import format_bytes
@@ -42,7 +42,7 @@ def software_stack(machine: Machine, probe: Probe) -> tuple[Layer, ...]:
         Layer(
             name=N_("kernels and driver"),
             duty=N_("the machine code that multiplies and adds"),
-            found=", ".join(_kernels(probe, device)),
+            found=_(", ").join(_kernels(probe, device)),
         ),
         Layer(
             name=N_("hardware"),

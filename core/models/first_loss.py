@@ -64,7 +64,7 @@ def _check_init(init: str) -> None:
     if init not in INITS:
         raise ValueError(
             _("There is no initialisation {init!r}; choose {known}.").format(
-                init=init, known=", ".join(INITS)
+                init=init, known=_(", ").join(INITS)
             )
         )
 

@@ -118,7 +118,7 @@ def _linear_layers(module: nn.Module) -> list[tuple[nn.Module, str]]:
 
 def _refusal(module: nn.Module, wrong: Sequence[str], names: Sequence[str]) -> str:
     said = _("No linear layer is called {wrong}; the names here are: {names}.").format(
-        wrong=", ".join(wrong) or "''", names=", ".join(names) or "–"
+        wrong=_(", ").join(wrong) or "''", names=_(", ").join(names) or "–"
     )
     if any(isinstance(each, nn.MultiheadAttention) for each in module.modules()):
         said += " " + _(

@@ -193,7 +193,7 @@ def measure_strided_sums(
 def _check(strides: Sequence[int], num_bytes: int, num_rounds: int) -> None:
     if not strides or list(strides) != sorted(set(strides)) or strides[0] < 1:
         message = _("The strides are {strides}; they must be at least 1, in ascending order.")
-        raise ValueError(message.format(strides=", ".join(map(str, strides)) or "-"))
+        raise ValueError(message.format(strides=_(", ").join(map(str, strides)) or "-"))
     if num_bytes % LINE_BYTES or not LINE_BYTES <= num_bytes <= _MOST_BYTES:
         message = _(
             "The buffer has {count} bytes; it must be a multiple of {line}, at most {limit}."

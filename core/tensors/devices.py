@@ -45,7 +45,7 @@ DEVICE_ROWS: Final = (
 def on_this_machine() -> tuple[OnDevice, ...]:
     """Run every row; where there is no GPU, those that need one say what PyTorch says.
 
-    With a GPU they run in a process of their own: what uses it once keeps some of its memory.
+    With a GPU they run in a separate process: what uses it once keeps some of its memory.
 
     Raises:
         subprocess.SubprocessError: If that process fails or takes longer than a minute.

@@ -87,7 +87,7 @@ def _check_told(sizes: Mapping[str, int]) -> None:
             "einops cannot be told the length of {names}: it has an argument of this name. "
             "Choose another name for the axis."
         )
-        raise EinopsError(message.format(names=", ".join(taken)))
+        raise EinopsError(message.format(names=_(", ").join(taken)))
 
 
 def _check_dots(left: ParsedExpression, right: ParsedExpression) -> None:
@@ -133,7 +133,7 @@ def _solve(
         product = math.prod(found[name] for name in group if name in found)
         if len(unknown) > 1:
             message = _("The lengths of {names} are ambiguous; give one of them.")
-            raise EinopsError(message.format(names=", ".join(unknown)))
+            raise EinopsError(message.format(names=_(", ").join(unknown)))
         if (unknown and (product == 0 or length % product)) or (not unknown and product != length):
             message = _(
                 "A dimension of length {length} does not match ({group}): its known "
@@ -156,17 +156,17 @@ def _check_axes(
     after = {name for group in right for name in group}
     if operation == "rearrange" and before ^ after:
         message = _("{names} appears on one side only; rearrange keeps every axis.")
-        raise EinopsError(message.format(names=", ".join(sorted(before ^ after))))
+        raise EinopsError(message.format(names=_(", ").join(sorted(before ^ after))))
     if operation == "reduce" and after - before:
         message = _("{names} appears on the right only; reduce adds no axis.")
-        raise EinopsError(message.format(names=", ".join(sorted(after - before))))
+        raise EinopsError(message.format(names=_(", ").join(sorted(after - before))))
     if operation == "repeat" and before - after:
         message = _("{names} appears on the left only; repeat keeps every axis.")
-        raise EinopsError(message.format(names=", ".join(sorted(before - after))))
+        raise EinopsError(message.format(names=_(", ").join(sorted(before - after))))
     missing = [name for name in sorted(after) if name not in sizes]
     if missing:
         message = _("The length of {names} is missing.")
-        raise EinopsError(message.format(names=", ".join(missing)))
+        raise EinopsError(message.format(names=_(", ").join(missing)))
 
 
 def tokens_of(pattern: str, sides: Sides) -> tuple[AxisToken, ...]:

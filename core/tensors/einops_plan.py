@@ -77,7 +77,7 @@ def plan_einops(
         raise ValueError(str(error)) from error
     if operation == "reduce" and reduction not in REDUCTIONS:
         message = _("{reduction} is not a reduction; use one of: {options}.")
-        raise ValueError(message.format(reduction=reduction, options=", ".join(REDUCTIONS)))
+        raise ValueError(message.format(reduction=reduction, options=_(", ").join(REDUCTIONS)))
     steps = _steps(sides, x, reduction)
     kinds = {step.kind for step in steps}
     kind: Kind = next((each for each in ("new", "copy", "view") if each in kinds), "same")

@@ -1,4 +1,4 @@
-"""A module of ours in a process of its own: where it runs, with what around it, what it answers."""
+"""A module of ours in a separate process: where it runs, with what around it, what it answers."""
 
 import os
 import subprocess

@@ -130,7 +130,7 @@ class TrainConfig:
             value = getattr(self, name)
             if value not in choices:
                 text = _(_NOT_A_CHOICE)
-                raise ValueError(text.format(name=name, value=value, choices=", ".join(choices)))
+                raise ValueError(text.format(name=name, value=value, choices=_(", ").join(choices)))
         self.shape(vocab_size=1)
 
     def shape(self, vocab_size: int) -> GPTShape:
@@ -145,7 +145,7 @@ class TrainConfig:
 
     @property
     def may_use_cuda(self) -> bool:
-        """Whether the run trains on a GPU of CUDA's if there is one."""
+        """Whether the run trains on a CUDA GPU if there is one."""
         return self.device in ("auto", "cuda")
 
     @property
@@ -169,7 +169,7 @@ class TrainConfig:
         if unknown:
             raise ValueError(
                 _("{names} is no setting of a run; the settings are {known}.").format(
-                    names=", ".join(unknown), known=", ".join(sorted(known))
+                    names=_(", ").join(unknown), known=_(", ").join(sorted(known))
                 )
             )
         return cls(**{name: _typed(name, value) for name, value in data.items()})

@@ -86,7 +86,7 @@ def some_of(
 
     def allowed() -> str:
         text = _("up to {most} of {choices}, with commas between them")
-        return text.format(most=most, choices=", ".join(f"`{each}`" for each in options))
+        return text.format(most=most, choices=_(", ").join(f"`{each}`" for each in options))
 
     return Accepts(
         read=read,

@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.language import current_language
+from core.language import _, current_language
 from core.language.glossary import GLOSSARY
 
 _MARK: Final = re.compile(r"\[\[([A-Za-z /()-]+)\]\]")
@@ -24,8 +24,9 @@ def term(name: str) -> str:
         raise ValueError(f"{name!r} is not in the glossary; it has: {', '.join(GLOSSARY)}")
     entry = GLOSSARY[name]
     word, explanation = html.escape(entry.word()), html.escape(entry.explained())
+    spoken = _("{choice}: {value}").format(choice=word, value=explanation)
     return (
-        f'<span class="term" tabindex="0" role="note" aria-label="{word}: {explanation}" '
+        f'<span class="term" tabindex="0" role="note" aria-label="{spoken}" '
         f'data-explains="{explanation}">{word}</span>'
     )
 

@@ -76,7 +76,7 @@ def _check(name: str, written: str) -> None:
 
 def choices_text(choices: Sequence[str]) -> str:
     """Return the words that may stand in the address, for a sentence."""
-    return _("one of {choices}").format(choices=", ".join(f"`{each}`" for each in choices))
+    return _("one of {choices}").format(choices=_(", ").join(f"`{each}`" for each in choices))
 
 
 def setting(name: str) -> str:

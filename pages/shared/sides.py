@@ -61,7 +61,7 @@ class Side:
         others = [f"`{each[:60]}`" for each in self.values if each not in self.used]
         if others:
             text = _("A also sets {names}, which this tab does not ask for.")
-            st.caption(text.format(names=", ".join(others)))
+            st.caption(text.format(names=_(", ").join(others)))
 
 
 def write_side(values: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from pages.shared.navigation import PAGES
 from tests.app.shown import parameters, tabs_of
 
-# Start something that takes a process of its own, or only show what is there already.
+# Start something that takes a separate process, or only show what is there already.
 NO_INPUT = {
     "home_train",
     "machine_probe_again",

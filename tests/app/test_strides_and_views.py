@@ -28,12 +28,12 @@ def headline(app):
 
 def test_the_headline_adds_the_jumps_up(open_page, run_code):
     app = open_page(PAGE)
-    assert "Element [1, 2] of `x.t()` lies at 0 + 1·1 + 2·4 = 9 " in headline(app)
+    assert "Element [1, 2] of `x.t()` is stored at 0 + 1·1 + 2·4 = 9 " in headline(app)
     assert run_code(app).strip() == "(4, 4) (1, 4) 0"
 
 
 def test_a_link_names_a_step_and_an_element(open_page):
-    assert "[3, 0] of `x` lies at 0 + 3·4 + 0·1 = 12 " in headline(
+    assert "[3, 0] of `x` is stored at 0 + 3·4 + 0·1 = 12 " in headline(
         open_page(PAGE, strides_at="0:3,0")
     )
 

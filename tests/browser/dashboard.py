@@ -1,4 +1,4 @@
-"""A dashboard in a process of its own, and what is asked of it without a browser."""
+"""A dashboard in a separate process, and what is asked of it without a browser."""
 
 import asyncio
 import contextlib

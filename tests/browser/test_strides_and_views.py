@@ -57,14 +57,14 @@ def test_the_browsers_addresses_are_pythons(open_map):
 
 def test_an_arrow_key_jumps_by_the_stride_and_the_link_follows(open_map):
     page = open_map()
-    assert sum_line(page) == "[1, 2] = 9 lies at 0 + 1·1 + 2·4 = 9"
+    assert sum_line(page) == "[1, 2] = 9 is stored at 0 + 1·1 + 2·4 = 9"
     page.locator(".picture").focus()
     page.keyboard.press("ArrowRight")
-    assert sum_line(page) == "[1, 3] = 13 lies at 0 + 1·1 + 3·4 = 13"
+    assert sum_line(page) == "[1, 3] = 13 is stored at 0 + 1·1 + 3·4 = 13"
     assert page.locator(".jump text").text_content() == "+4"
     page.keyboard.press("ArrowDown")
     assert page.locator(".jump text").text_content() == "+1"
-    until_headline(page, "lies at 0 + 2·1 + 3·4 = 14")
+    until_headline(page, "is stored at 0 + 2·1 + 3·4 = 14")
     page.wait_for_url(re.compile(r"strides_at=1(%3A|:)2(%2C|,)3"))
 
 
@@ -72,7 +72,7 @@ def test_a_view_leaves_the_storage_where_it_is(open_map):
     page = open_map()
     before = strip_of(page)
     page.locator(".step").first.click()
-    assert sum_line(page).startswith("[2, 1] = 9 lies at 0 + 2·4 + 1·1")
+    assert sum_line(page).startswith("[2, 1] = 9 is stored at 0 + 2·4 + 1·1")
     assert strip_of(page) == before
     page.keyboard.press("]")
     assert page.locator(".lane").count() == 1

@@ -44,5 +44,5 @@ def describe(node_type: str) -> str:
         )
     else:
         text = _("{type} needs no saved values, only the incoming gradient and the shapes.")
-    sentence = text.format(type=node_type, names=", ".join(names))
+    sentence = text.format(type=node_type, names=_(", ").join(names))
     return f"{sentence} {_(formula.remark)}" if formula.remark else sentence

@@ -115,7 +115,7 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
             _(
                 "config.json describes {name}: only decoders, which end in ForCausalLM, "
                 "are counted."
-            ).format(name=shown(", ".join(names) or "is_encoder_decoder"))
+            ).format(name=shown(_(", ").join(names) or "is_encoder_decoder"))
         )
     family, defaults = layout_of(config)
     is_known = kind_of(config) in FAMILIES

@@ -172,7 +172,7 @@ def peak_of(device: DeviceSpec, dtype: str) -> float:
     if dtype not in device.peak:
         raise ValueError(
             _("{device} has no peak for {dtype}; it multiplies {known}.").format(
-                device=device.name, dtype=dtype, known=", ".join(device.peak)
+                device=device.name, dtype=dtype, known=_(", ").join(device.peak)
             )
         )
     return device.peak[dtype]

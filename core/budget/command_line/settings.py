@@ -101,9 +101,9 @@ def read_settings(model: str, texts: Iterable[str], command: str = "") -> Settin
     if unknown:
         raise ValueError(
             _("{names} is no setting of {command}; the settings are {known}.").format(
-                names=", ".join(unknown),
+                names=_(", ").join(unknown),
                 command=command or _("a budget"),
-                known=", ".join(sorted(known)),
+                known=_(", ").join(sorted(known)),
             )
         )
     device = given.pop("device", "h100-sxm")

@@ -164,7 +164,7 @@ def adapter_forward(spec: ModelSpec, lora: LoRA, num_tokens: int) -> Item:
     if not values["total_width"]:
         raise ValueError(
             _("{model} has no matrices {targets} to adapt; add o.").format(
-                model=spec.name, targets=", ".join(lora.targets)
+                model=spec.name, targets=_(", ").join(lora.targets)
             )
         )
     return item(

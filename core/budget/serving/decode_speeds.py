@@ -31,13 +31,13 @@ _FILE: Final = Path(__file__).with_name("decode_speeds.toml")
 WIDTHS: Final = (16, 8, 4)  # bits of a code; each has its own kernels
 _MOST_ROWS_WITHIN: Final = 0.9
 _NEAR: Final = N_(
-    "roofline plus launches; nine of ten of 31 speeds of gpt-fast, one sequence on A100, lie in "
-    "this band when each is predicted from the others"
+    "roofline plus launches; nine in ten of 31 published speeds of gpt-fast, one sequence on A100, "
+    "are within this band when each is predicted from the other ones"
 )
 _FAR: Final = N_(
-    "roofline plus launches; a wider band, since for other devices, several sequences or another "
-    "share of the bandwidth nothing is published: so far off are gpt-fast's speeds on one A100 "
-    "when they are predicted from several, and the reverse"
+    "roofline plus launches; a wider band, because no speeds are published for other devices, "
+    "several sequences or another share of the bandwidth: it is the error when gpt-fast's speeds "
+    "on one A100 are predicted from those on several, and the reverse"
 )
 
 

@@ -79,7 +79,7 @@ def native_peak(device: DeviceSpec, weight_format: str) -> float:
             "turned into 16 bits first. Choose weight-only compute, or one of the formats {known}."
         )
     words = {"device": device.name, "format": weight_format}
-    raise ValueError(sentence.format(**words, able=", ".join(able), known=", ".join(NATIVE)))
+    raise ValueError(sentence.format(**words, able=_(", ").join(able), known=_(", ").join(NATIVE)))
 
 
 def multiplies_natively(device: DeviceSpec, weight_format: str) -> bool:

@@ -26,8 +26,8 @@ DEVICE: Final = Formula(
     " / (concurrency * prefill_seconds + output_len * seconds_per_token) / tensor"
 )
 _DEVICE: Final = N_(
-    "tokens of all answers over the time for their prompts and their tokens; no band, since "
-    "prompts have no published measurements to compare with"
+    "tokens of all answers over the time for their prompts and their tokens; no band, because "
+    "there are no published measurements of prompts to compare with"
 )
 _BEYOND: Final = 2  # times the sequences at which memory ends it
 _FEWEST: Final = 16

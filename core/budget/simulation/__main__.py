@@ -1,4 +1,4 @@
-"""A simulated step in a process of its own: progress line by line, the report last.
+"""A simulated step in a separate process: progress line by line, the report last.
 
 python -m core.budget.simulation "$CASE"     # a line of core.budget.simulation.cases.write_case
 """

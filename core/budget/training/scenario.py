@@ -190,5 +190,5 @@ def _check_targets(spec: ModelSpec, lora: LoRA) -> None:
             _(
                 "{model} has no matrix that LoRA's targets {targets} name; experts and the inside "
                 "of latent attention are left as they are. Take o, or the feed-forward layer's."
-            ).format(model=spec.name, targets=", ".join(lora.targets))
+            ).format(model=spec.name, targets=_(", ").join(lora.targets))
         )

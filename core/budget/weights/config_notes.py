@@ -107,4 +107,4 @@ def _stored_notes(config: Config) -> Iterator[str]:
     yield _(
         "Its quantization_config ({stored}) says that the weights are stored quantized. Here "
         "parameters are counted, each once; how they are stored is a choice of the page."
-    ).format(stored=", ".join(said) or shown(stored))
+    ).format(stored=_(", ").join(said) or shown(stored))

@@ -66,7 +66,7 @@ def read_packed(text: str) -> Packed | None:
     method = str(stored["quant_method"])
     bits = _either(stored, ("bits", "w_bit"), 4 if method == "awq" else None)
     group = _either(stored, ("group_size", "q_group_size"), _DEFAULT_GROUP)
-    _check("bits", bits, bits in _BITS[method], ", ".join(map(str, _BITS[method])))
+    _check("bits", bits, bits in _BITS[method], _(", ").join(map(str, _BITS[method])))
     _check("group_size", group, group == -1 or group >= 1, _("-1, 1 or more"))
     _check_wide(stored)
     return Packed(method=method, bits=bits, group_size=group)

@@ -56,7 +56,7 @@ class BlockFormat(BlockLayout):
         if rule not in self.rules:
             raise ValueError(
                 _("Scale rule {rule} is not one of {name}: use {rules}.").format(
-                    rule=rule, name=self.name, rules=", ".join(self.rules)
+                    rule=rule, name=self.name, rules=_(", ").join(self.rules)
                 )
             )
         values = as_single(x)

@@ -179,7 +179,7 @@ def read_tensor(name: str, data: bytes, tensor: str) -> npt.NDArray[np.float32]:
     found = {each.name: each for each in list_tensors(name, data)}
     if tensor not in found:
         message = _("There is no tensor {tensor}: the file holds {names}.")
-        raise refusal(name, message.format(tensor=tensor, names=", ".join(found)))
+        raise refusal(name, message.format(tensor=tensor, names=_(", ").join(found)))
     return read_stored(name, data, found[tensor])
 
 
@@ -191,7 +191,7 @@ def read_stored(name: str, data: bytes, tensor: StoredTensor) -> npt.NDArray[np.
     """
     if not is_readable(tensor):
         wrong = _("Tensor {tensor} holds {dtype}, which is not read here: choose one of {names}.")
-        names = ", ".join((*NUMPY_NAMES, *FORMAT_NAMES))
+        names = _(", ").join((*NUMPY_NAMES, *FORMAT_NAMES))
         raise refusal(name, wrong.format(tensor=tensor.name, dtype=tensor.dtype, names=names))
     check_count(name, tensor.num_values)
     body = data[tensor.begin : tensor.end]
@@ -239,7 +239,7 @@ def _tensor(name: str, key: str, about: Any, start: int) -> StoredTensor:  # noq
     dtype, shape, (begin, end) = about["dtype"], about["shape"], about["data_offsets"]
     if dtype not in BITS:
         wrong = _("Tensor {tensor} has the unknown dtype {dtype}: known are {names}.")
-        message = wrong.format(tensor=key, dtype=dtype[:MAX_NAME], names=", ".join(BITS))
+        message = wrong.format(tensor=key, dtype=dtype[:MAX_NAME], names=_(", ").join(BITS))
         raise refusal(name, message)
     if math.prod(shape) * BITS[dtype] != (end - begin) * 8:
         wrong = _("Tensor {tensor}: its bytes ({count}) do not fit {dtype} of shape {shape}.")
@@ -274,7 +274,7 @@ def _check_places(name: str, tensors: list[StoredTensor], start: int, num_bytes:
     end = start
     for tensor in tensors:
         if tensor.begin < end:
-            shared = _("Tensor {tensor} lies on bytes of another one: save the file again.")
+            shared = _("Tensor {tensor} overlaps the bytes of another one: save the file again.")
             raise refusal(name, shared.format(tensor=tensor.name))
         if tensor.begin > end:
             raise _no_owner(name, tensor.begin - end)

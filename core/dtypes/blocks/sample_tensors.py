@@ -55,7 +55,7 @@ def sample_tensor(name: str, shape: Shape = (128, 128), seed: int = 0) -> Single
     if name not in _MAKERS:
         raise ValueError(
             _("Sample tensor {name} is not known: use {names}.").format(
-                name=name, names=", ".join(SAMPLES)
+                name=name, names=_(", ").join(SAMPLES)
             )
         )
     if (num_values := int(np.prod(shape, dtype=np.int64))) > MAX_VALUES:

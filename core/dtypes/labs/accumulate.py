@@ -110,7 +110,7 @@ def _checked(values: npt.ArrayLike, order: str) -> Floats:
     if order not in ORDERS:
         raise ValueError(
             _("The order {order!r} is not known; use one of: {known}.").format(
-                order=order, known=", ".join(ORDERS)
+                order=order, known=_(", ").join(ORDERS)
             )
         )
     if given.size == 0 or not np.isfinite(given).all():

@@ -62,7 +62,7 @@ def check_command(op: object, value: object = None) -> None:
     """
     if op not in OPS:
         message = _("{op!r} is not a command to a run; use one of: {ops}.")
-        raise ValueError(message.format(op=str(op)[:40], ops=", ".join(OPS)))
+        raise ValueError(message.format(op=str(op)[:40], ops=_(", ").join(OPS)))
     if op not in RANGES:
         if value is not None:
             message = _("The command {op} takes no value, but {value!r} was given; leave it out.")

@@ -53,7 +53,9 @@ def training_devices(kind: str, gpu: str = "") -> tuple[TrainingDevice, ...]:
         return tuple(TrainingDevice(kind, each) for each in least_busy_first(gpus) or (None,))
     named = named_gpu(gpus, gpu)
     if named is None:
-        there = ", ".join(f"{number} {each.name} ({each.uuid})" for number, each in enumerate(gpus))
+        there = _(", ").join(
+            f"{number} {each.name} ({each.uuid})" for number, each in enumerate(gpus)
+        )
         message = _(
             "gpu is {gpu!r}, which names no GPU here, or several of them. There are: {there}. Give "
             "the number of one or the beginning of its UUID, or nothing for the least busy."

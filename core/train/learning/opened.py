@@ -158,7 +158,7 @@ def _check_step(step: int, steps: tuple[int, ...]) -> None:
     if step not in steps:
         raise ValueError(
             _("The weights of step {step} were not kept; choose one of {steps}.").format(
-                step=step, steps=", ".join(map(str, steps))
+                step=step, steps=_(", ").join(map(str, steps))
             )
         )
 

@@ -1,4 +1,4 @@
-"""The graph of one step of a run's own model, captured in a process of its own.
+"""The graph of one step of a run's own model, captured in a separate process.
 
 python -m core.train.learning.step_graph RUN_DIRECTORY [STEP]   # a capture, to stdout as JSON
 

@@ -1,4 +1,4 @@
-"""Tensors of a run, from a process of its own, so that torch stays outside of who asks for them.
+"""Tensors of a run, from a separate process, so that torch stays outside of who asks for them.
 
 python -m core.train.learning.tensors weight CHECKPOINT NAME   # a matrix, to stdout as .npy
 python -m core.train.learning.tensors gradients [RUN_DIRECTORY]  # of the next step, as .npz

@@ -1,6 +1,6 @@
 """How fast we train nanoGPT's own CPU shape, and how fast a clone of nanoGPT does, side by side.
 
-Every contender lives in a process of its own and trains a few steps in its turn; the others sleep.
+Every contender lives in a separate process and trains a few steps in its turn; the others sleep.
 The order is reversed every round, so that a machine that warms up or gets busy favours nobody.
 Source of the shape: the README of nanoGPT (Karpathy, MIT licence), "only have a macbook".
 """

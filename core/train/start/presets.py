@@ -9,7 +9,7 @@ from typing import Final, cast
 from core.language import N_, _
 from core.train.config import TrainConfig
 
-START_UP_SECONDS: Final = 6.0  # a fresh process imports torch and cuts the text (measured)
+START_UP_SECONDS: Final = 6.0  # a fresh process imports torch and tokenizes the text (measured)
 SHARE_OF_STEPS: Final = 0.85  # the rest goes to evaluation, samples and checkpoints (measured)
 
 
@@ -110,7 +110,7 @@ def find_size(key: str) -> Size:
     for size in SIZES:
         if size.key == key:
             return size
-    known = ", ".join(size.key for size in SIZES)
+    known = _(", ").join(size.key for size in SIZES)
     raise ValueError(
         _("There is no model size {key!r}; choose {known}.").format(key=key, known=known)
     )
@@ -125,7 +125,7 @@ def find_duration(key: str) -> Duration:
     for duration in DURATIONS:
         if duration.key == key.replace("-", "_"):
             return duration
-    known = ", ".join(duration.key for duration in DURATIONS)
+    known = _(", ").join(duration.key for duration in DURATIONS)
     raise ValueError(_("There is no preset {key!r}; choose {known}.").format(key=key, known=known))
 
 

@@ -1,4 +1,4 @@
-"""Training steps, timed in a process of its own, so that the pages stay torch-free.
+"""Training steps, timed in a separate process, so that the pages stay torch-free.
 
 Without arguments it reads one JSON object from standard input, {"config": ..., "vocab_size": ...},
 times steps of that config, and prints one. With `ours PRECISION` or `peer NANOGPT_CLONE` it is a

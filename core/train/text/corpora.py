@@ -68,7 +68,7 @@ def load_corpus(key: str) -> str:
     if key not in CORPORA:
         raise ValueError(
             _("There is no text {key!r}; choose {known}, or upload a file.").format(
-                key=key, known=", ".join(CORPORA)
+                key=key, known=_(", ").join(CORPORA)
             )
         )
     return CORPORA[key].load()

@@ -106,7 +106,7 @@ def _headline(found: dict[str, Difference]) -> str:
 
 
 def _naming(names: list[str], message: str) -> str:
-    return message.format(names=", ".join(f"`{name}`" for name in names))
+    return message.format(names=_(", ").join(f"`{name}`" for name in names))
 
 
 def _show(found: dict[str, Difference]) -> None:

@@ -69,7 +69,7 @@ def captured_step(run: RunStep) -> Capture:
     Raises:
         ValueError: If it is too large, failed, or this browser or all of them ask too often.
     """
-    with st.spinner(_("Capturing a step of the run in a process of its own…")):
+    with st.spinner(_("Capturing a step of the run in a separate process…")):
         return _captured(str(run.directory), run.step)
 
 

@@ -155,7 +155,7 @@ def matmul(product: Product) -> Shown:
         run_job(
             f"matmul {size} {dtype}",
             partial(_time, size, dtype),
-            doing=_("Timing, in a process of its own …"),
+            doing=_("Timing, in a separate process …"),
             failed=_("The product was not timed"),
             done=_("Timed"),
             tell=partial(_tell, size),

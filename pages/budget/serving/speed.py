@@ -164,8 +164,8 @@ def proof() -> Shown:
     rows, rule = published_speeds(), measured_fit()
     errors = [abs(error(row, rule)) for row in rows]
     said = _(
-        "{near} of {count} published speeds lie within 15 % of the rule learned from them; each "
-        "left out of it, nine of ten within {left_out}"
+        "{near} of {count} published speeds are within 15 % of the fitted rule; with each speed "
+        "predicted from the other ones, nine in ten are within {left_out}"
     ).format(
         near=sum(each <= BAND for each in errors),
         count=len(rows),
@@ -199,9 +199,10 @@ def _bands_said() -> str:
     """Return how far the rule is off where it has not been, and where nobody knows."""
     near, far = near_band(), far_band()
     return _(
-        "Bands: one sequence on A100 ±{near}, each row predicted from the others; other devices "
-        "and several sequences −{below} to +{above}, one device predicted from several and the "
-        "reverse; prompts none, since no measurements are published."
+        "Error bands: ±{near} for one sequence on A100, each speed predicted from the other ones; "
+        "−{below} to +{above} for other devices or several sequences, the speeds on one A100 "
+        "predicted from those on several, and the reverse; none for prompts, because no "
+        "measurements are published."
     ).format(
         near=format_percent(near.above),
         below=format_percent(far.below),

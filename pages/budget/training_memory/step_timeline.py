@@ -131,7 +131,7 @@ def _offer_simulation(
             if run_job(
                 name,
                 partial(keep_simulation, name, case),
-                doing=_("Simulating, in a process of its own …"),
+                doing=_("Simulating, in a separate process …"),
                 failed=_("The simulation did not run"),
                 tell=partial(_tell, name),
             ):

@@ -113,7 +113,7 @@ def _box_row(box: Box, texts: Texts, changes: Changes, unit: ByteUnit) -> Row:
         "inside": box.inside,
         "second": isinstance(of, Node) and of.layer > 0,
         "reason": texts.reason(box),
-        "finding": ", ".join(dict.fromkeys(findings)),
+        "finding": _(", ").join(dict.fromkeys(findings)),
         "more": _more(box, texts, unit),
         "names": _names(box, texts),
         "appears": changes.appears(box.members),
@@ -148,7 +148,7 @@ def _more(box: Box, texts: Texts, unit: ByteUnit) -> str:
         said.append(
             _("forward {forward}, backward {backward}").format(forward=flops[0], backward=flops[1])
         )
-    return "; ".join(said)
+    return _("; ").join(said)
 
 
 def _values(box: Box, texts: Texts, changes: Changes) -> list[tuple[int, str]]:

@@ -45,7 +45,7 @@ STATES: Final = {
 }
 SENTENCES: Final = {
     "sentence_starting": N_(
-        "A process of its own is starting: it loads PyTorch and cuts the text."
+        "A separate process is starting: it loads PyTorch and tokenizes the text."
     ),
     "sentence_stopped": N_(
         "Stopped at step {step} of {num_steps}; a checkpoint is kept, and Resume goes on from it."

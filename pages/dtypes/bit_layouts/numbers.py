@@ -93,10 +93,12 @@ def _show_finfo(group: Group) -> str:
     ]
     st.markdown(table_markdown(_finfo_table(group, rows)))
     for sentence in dict.fromkeys(row.reason for row in rows if row.reason):
-        names = ", ".join(f"`{row.dtype}.{row.quantity}`" for row in rows if row.reason == sentence)
+        names = _(", ").join(
+            f"`{row.dtype}.{row.quantity}`" for row in rows if row.reason == sentence
+        )
         st.markdown(f"**≠** {_(sentence)}: :small[{names}]")
     if report:
-        st.caption(_("Asked in a process of its own: torch {torch}.").format(torch=report.torch))
+        st.caption(_("Asked in a separate process: torch {torch}.").format(torch=report.torch))
     return _finfo_sentence(group, rows)
 
 

@@ -1,6 +1,6 @@
 """The lab of loss scaling: a factor that lifts small gradients into the range of the format.
 
-Real gradients come from a process of their own, once for all readers.
+Real gradients come from a separate process, once for all readers.
 """
 
 from collections.abc import Mapping
@@ -248,7 +248,7 @@ def real_gradients() -> Gradients:
             if place:
                 note.caption(_("Waiting: {count} jobs come first.").format(count=place))
 
-        with st.spinner(_("Computing real gradients in a process of their own…")):
+        with st.spinner(_("Computing real gradients in a separate process…")):
             sample = jobs().finish(name, lambda: measure_gradients(run), on_wait)
         note.empty()
         kept[name] = Gradients(

@@ -206,7 +206,7 @@ def _weight_of_a_run(ask: Inputs) -> Chosen | None:
 def _read_weight(name: str, matrix: str) -> Chosen | None:
     run = runs_directory() / name
     try:
-        with st.spinner(_("Reading the checkpoint in a process of its own…")):
+        with st.spinner(_("Reading the checkpoint in a separate process…")):
             x, shape = _weight(name, matrix, newest_checkpoint(run).name)
     except ValueError as error:
         st.error(str(error))

@@ -59,7 +59,7 @@ def proof() -> Shown:
     if pushed and run_job(
         "proof",
         _run,
-        doing=_("Proving, in a process of its own …"),
+        doing=_("Proving, in a separate process …"),
         failed=_("The proof did not run"),
         tell=tell,
     ):

@@ -78,7 +78,7 @@ def your_torch(case: Case, wanted: Wanted) -> Shown:
             _operations(report, family, kind),
             operations_sentence(report, case, family, kind),
         )
-    where = _("Asked in a process of its own: torch {torch}, ml_dtypes {ml_dtypes}.").format(
+    where = _("Asked in a separate process: torch {torch}, ml_dtypes {ml_dtypes}.").format(
         torch=report.torch, ml_dtypes=report.ml_dtypes
     )
     return replace(shown, headline=said, notes=[*shown.notes, where])

@@ -20,7 +20,7 @@ def asked(ask: Callable[[], T]) -> T | None:
         ask: Asks them and waits; raises a ValueError if nobody answers.
     """
     try:
-        with st.spinner(_("Asking torch and ml_dtypes in a process of its own …")):
+        with st.spinner(_("Asking torch and ml_dtypes in a separate process …")):
             return ask()
     except ValueError as error:
         st.error(str(error))

@@ -11,6 +11,7 @@ from core.units import format_exact
 from pages.shared.answer import headline, show_code
 from pages.shared.header import page_header
 from pages.shared.inputs import Inputs
+from pages.shared.lessons import load_lessons
 from pages.shared.questions import ask_on_demand
 from pages.start.home.question import CODE, ask_largest_part
 from pages.start.home.search import headline_of, search_box, show_hits
@@ -29,14 +30,15 @@ def show_start() -> None:
 
 
 def invitation() -> str:
-    """Return for whom the course is, where it leads and how long it takes."""
+    """Return for whom the course is, where it leads, and of how many lessons it is."""
     return _(
         "For everyone who knows a little Python: {steps} steps from one bit to a GPT of {count} "
-        "parameters, {lessons} lessons of about a minute."
+        "parameters; {first} one-minute lessons to begin with, {lessons} in all."
     ).format(
         count=format_exact(round(outline.parameters.amount)),
         steps=len(STEPS),
-        lessons=num_first_lessons(),
+        first=num_first_lessons(),
+        lessons=len(load_lessons()),
     )
 
 

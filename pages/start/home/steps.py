@@ -36,7 +36,7 @@ STEPS: Final = (
 )
 _SAID: Final = {
     "bits": N_("π in {format} is {value}"),
-    "place": N_("In the transposed tensor, [{row}, {column}] lies at {address}"),
+    "place": N_("In the transposed tensor, [{row}, {column}] is stored at {address}"),
     "graph": N_("The gradient of {leaf} is {gradient}"),
     "next_token": N_("After “{text}” comes “{token}”: {chance}"),
     "memory": N_("{model} takes {total} to train, the {device} has {capacity}"),

@@ -178,8 +178,8 @@ def _facts(probe: Probe) -> str:
         (_("Processor"), probe.cpu_name),
         (_("Cores"), _cores(machine)),
         (_("Threads of PyTorch"), str(probe.num_threads)),
-        (_("Matrix units"), ", ".join(features) or _("n/a on this device")),
-        (_("Kernels"), ", ".join(probe.kernels)),
+        (_("Matrix units"), _(", ").join(features) or _("n/a on this device")),
+        (_("Kernels"), _(", ").join(probe.kernels)),
         (_("Exist by name only"), _names_only(probe.best_device)),
     ]
     return _table((_("what"), _("found")), rows)
@@ -189,7 +189,7 @@ def _names_only(device: Device) -> str:
     """Return the dtypes that torch has a name for and can do nothing with here."""
     told = told_dtypes(device)
     names = [f"`{dtype.name}`" for dtype in device.dtypes if dtype not in told]
-    return ", ".join(names)
+    return _(", ").join(names)
 
 
 def _cores(machine: Machine) -> str:

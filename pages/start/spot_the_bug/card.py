@@ -126,6 +126,6 @@ def _show_what_settles_it(card: Card) -> None:
         if message:
             words = textwrap.shorten(message, _LONGEST, placeholder=" …")
             st.code(words, language=None, wrap_lines=True)
-        label = _("What ought to stand there") if card.shows == "wrong" else _("What would be true")
+        label = _("Corrected version") if card.shows == "wrong" else _("What would be true")
         with st.expander(label, key=ASK.key("fix"), icon=":material/build:"):
             st.code(card.fix, language="python", wrap_lines=True)

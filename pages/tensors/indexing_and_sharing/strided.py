@@ -20,8 +20,8 @@ def strided(window: Window) -> Shown:
     headline = _("`{code}` reads {elements} elements at {addresses} addresses and copies 0 B")
     left = room_left(NUM_ELEMENTS, window.size, window.stride, window.offset)
     notes = [
-        _("The last one lies at {last}; the storage goes on for {left} more. Beyond its end torch "
-          "would refuse. Each slider ends where the ones above it leave no room.").format(
+        _("The last one is stored at {last}; the storage goes on for {left} more. Beyond its end "
+          "torch would refuse. Each slider ends where the ones above it leave no room.").format(
             last=layout.last_address, left=left),
         _("The offset counts from the beginning of the storage, also on a slice; left out, it is "
           "that of the tensor. Negative strides are not supported."),

@@ -60,7 +60,9 @@ def _headline(written: Written) -> str:
         "write": written.writes[-1].text,
         "changed": changed,
         "kept": kept,
-        "where": "; ".join(_where(*each) for each in written.changed.items() if each[0] in named),
+        "where": _("; ").join(
+            _where(*each) for each in written.changed.items() if each[0] in named
+        ),
     }
     if not changed and written.changed.keys() - named:
         message = _("`{write}` changes a tensor that has no name: no variable changes")
@@ -80,7 +82,7 @@ def _where(storage: str, addresses: Sequence[int]) -> str:
     if len(addresses) > 2 and last - first + 1 == len(addresses):
         listed = f"{first}–{last}"
     else:
-        listed = ", ".join([*map(str, addresses[:5]), *(("…",) if len(addresses) > 5 else ())])
+        listed = _(", ").join([*map(str, addresses[:5]), *(("…",) if len(addresses) > 5 else ())])
     told = _("addresses {addresses} of {storage}")
     if len(addresses) == 1:
         told = _("address {addresses} of {storage}")

@@ -85,7 +85,7 @@ def _headline(run: EinsumRun) -> str:
     left, best = run.plan.left_to_right, run.plan.best
     words = {
         "equation": run.einops,
-        "summed": ", ".join(run.summed),
+        "summed": _(", ").join(run.summed),
         "flops": format_flops(left.flops),
         "best": format_flops(best.flops),
         "bytes": size_text(run.hidden_bytes),
@@ -111,9 +111,9 @@ def _alt(run: EinsumRun) -> str:
     )
     return message.format(
         count=len(run.names),
-        shapes=", ".join(map(str, run.plan.equation.shapes)),
+        shapes=_(", ").join(map(str, run.plan.equation.shapes)),
         result=run.plan.shape,
-        summed=", ".join(run.summed) or _("nothing"),
+        summed=_(", ").join(run.summed) or _("nothing"),
     )
 
 

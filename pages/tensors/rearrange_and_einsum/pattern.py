@@ -121,7 +121,7 @@ def _headline(run: PatternRun) -> str:
 def _notes(run: PatternRun) -> list[str]:
     if run.is_whole:
         return []
-    shown = ", ".join(f"{name} {length}" for name, length in run.shown.items())
+    shown = _(", ").join(f"{name} {length}" for name, length in run.shown.items())
     note = _(
         "Only the first indices of each axis are drawn ({shown}); the numbers count all elements."
     )

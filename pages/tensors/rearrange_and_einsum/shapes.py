@@ -110,7 +110,9 @@ def _headline(case: ShapesCase, verdict: ShapeVerdict) -> str:
             return _("Unchecked: `{code}` gives {shape}, as annotated").format(**words)
         return _("Unchecked: `{code}` runs and gives {shape}, though {why}").format(**words)
     if verdict.kind == "ok":
-        names = ", ".join(f"{name} = {length}" for name, (length, _by) in verdict.bindings.items())
+        names = _(", ").join(
+            f"{name} = {length}" for name, (length, _by) in verdict.bindings.items()
+        )
         return _("Checked: all shapes agree, {names}").format(names=names)
     return _("Checked: refused before it runs, {why}").format(why=_why(verdict))
 

@@ -109,7 +109,7 @@ def _offer_sums() -> None:
     if pushed and run_job(
         "strided sums",
         _run,
-        doing=_("Timing, in a process of its own …"),
+        doing=_("Timing, in a separate process …"),
         failed=_("The sums were not timed"),
         tell=_tell,
     ):

@@ -38,8 +38,8 @@ def ask_after_transpose() -> None:
         ).format(shape=x.shape, stride=x.stride),
         choices,
         _(
-            "The strides of y are {stride}, so y[1, 2] lies at 1·{first} + 2·{second} = {address}: "
-            "where x[2, 1] lies."
+            "The strides of y are {stride}, so y[1, 2] is stored at 1·{first} + 2·{second} = "
+            "{address}: where x[2, 1] is stored."
         ).format(stride=y.stride, first=y.stride[0], second=y.stride[1], address=after),
     )
 

@@ -95,7 +95,7 @@ def _headline(shown: TracedTensor, index: tuple[int, ...]) -> str:
         )
     steps = trace_index(index, layout.shape, layout.stride)
     terms = " + ".join([str(layout.offset), *(f"{step.index}·{step.stride}" for step in steps)])
-    return _("Element [{index}] of `{text}` lies at {sum} = {address} in its storage").format(
+    return _("Element [{index}] of `{text}` is stored at {sum} = {address} in its storage").format(
         text=_short(shown.text),
         index=", ".join(map(str, index)),
         sum=terms,

@@ -73,7 +73,7 @@ def choose_loader() -> Asked:
     """Show how much an item is and how many batches are prefetched."""
     kib = ASK.select_slider(
         "item", _("Item (KiB, decompressed)"), SIZES_KIB, default=256,
-        help=_("Reading an item means to decompress it, as images and tokenized shards are."),
+        help=_("Reading an item means decompressing it, as images and tokenized shards are."),
     )  # fmt: skip
     prefetch = ASK.select_slider(
         "prefetch", "prefetch_factor", PREFETCH, default=2,
@@ -92,7 +92,7 @@ def loader_tab(asked: Asked) -> Shown:
     if pushed and run_job(
         f"loader {asked}",
         partial(_measure, asked),
-        doing=_("Measuring three loaders, each in a process of its own …"),
+        doing=_("Measuring three loaders, each in a separate process …"),
         failed=_("The loaders were not measured"),
         tell=_tell,
     ):
@@ -123,7 +123,7 @@ def _tell(place: DeltaGenerator) -> None:
 def _headline(timings: tuple[LoaderTiming, ...]) -> str:
     if not timings:
         return _("{steps} steps with {workers} workers: not measured on this machine yet").format(
-            steps=NUM_STEPS, workers=", ".join(map(str, WORKERS))
+            steps=NUM_STEPS, workers=_(", ").join(map(str, WORKERS))
         )
     first, best = timings[0], min(timings, key=lambda timing: timing.total_seconds)
     return _(
@@ -152,8 +152,8 @@ def _notes(timings: tuple[LoaderTiming, ...]) -> list[str]:
         )
     if device_in_use()[0] != "cuda":
         notes.append(
-            _("pin_memory: n/a on this device. Page-locked memory speeds up the copy to a GPU of "
-              "CUDA's; on a CPU there is nothing to copy.")
+            _("pin_memory: n/a on this device. Page-locked memory speeds up the copy to a CUDA "
+              "GPU; on a CPU there is nothing to copy.")
         )  # fmt: skip
     return notes
 

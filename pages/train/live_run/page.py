@@ -1,6 +1,6 @@
 """What happens while a GPT learns?
 
-One small GPT trains in a process of its own; every browser that looks at it sees the same curves.
+One small GPT trains in a separate process; every browser that looks at it sees the same curves.
 """
 
 from functools import partial

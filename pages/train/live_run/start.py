@@ -80,7 +80,7 @@ def _busy_sentence(gpu: str) -> str:
 def _start(wish: Wish) -> str:
     prepared = plan_run(wish)
     if is_worth_timing(prepared.timing):
-        st.write(_("Timing 20 steps on this device, in a process of its own …"))
+        st.write(_("Timing 20 steps on this device, in a separate process …"))
         _measure(prepared)
         prepared = plan_run(wish, prepared.dataset)
     if prepared.timing and prepared.timing.gpu_trouble:

@@ -66,7 +66,11 @@ def tables() -> Iterator[Text]:
 
 
 def readings() -> Iterator[Text]:
-    for path in (ROOT / "README.md", *sorted((ROOT / "pages").rglob("*.*.md"))):
+    for path in (
+        ROOT / "README.md",
+        ROOT / "README.zh.md",
+        *sorted((ROOT / "pages").rglob("*.*.md")),
+    ):
         language = path.suffixes[0].lstrip(".") if len(path.suffixes) > 1 else "en"
         for paragraph in re.split(r"\n\s*\n|\n(?=- )", path.read_text(encoding="utf-8")):
             words = paragraph.replace("\n", " " if language == "en" else "")
@@ -143,6 +147,8 @@ def test_a_label_that_is_a_term_is_translated_by_the_glossary():
     [
         "memory-bound",
         "compute-bound",
+        "overfitting",
+        "bigram entropy",
         "gradient norm",
         "gradient clipping",
         "gradient accumulation",
@@ -187,7 +193,8 @@ def test_a_word_not_to_use_is_found_and_named(language, words, hit):
 
 
 @pytest.mark.parametrize(
-    "words", ["nan:按", "{away}(期望", "一、 二", '"中"', "约 5 %", "中文.", "**粗。**体"]
+    "words",
+    ["nan:按", "{away}(期望", "一、 二", '"中"', "约 5 %", "中文.", "**粗。**体", "*斜体*", "与…"],
 )
 def test_a_mark_that_is_not_chinese_is_found(words):
     assert list(found_marks(Text("here", "zh", words)))

@@ -75,7 +75,7 @@ def _sentence(calls: Sequence[Call], reset: str) -> str:
             values=values
         )
     return _("The gradient after each call of backward: {values}. {reset} before {calls}.").format(
-        values=values, reset=reset, calls=", ".join(resets)
+        values=values, reset=reset, calls=_(", ").join(resets)
     )
 
 

@@ -228,8 +228,8 @@ def _row_words(row: DecodeSpeed, rule: DecodeFit) -> str:
 def _proof_sentence(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> str:
     worst = max(rows, key=lambda row: abs(error(row, rule)))
     return _(
-        "Published speeds against the rule: {near} of {count} lie within 15 %; the farthest is "
-        "{worst}."
+        "Published speeds against the fitted rule: {near} of {count} are within 15 %; the largest "
+        "error is that of {worst}."
     ).format(
         near=sum(abs(error(row, rule)) <= BAND for row in rows),
         count=len(rows),

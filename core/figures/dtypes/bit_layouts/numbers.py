@@ -114,7 +114,7 @@ def _sentence(facts: Sequence[FormatFacts]) -> str:
         for each in facts
     ]
     return _("The positive numbers of {count} formats: {parts}.").format(
-        count=len(facts), parts="; ".join(parts)
+        count=len(facts), parts=_("; ").join(parts)
     )
 
 

@@ -200,7 +200,7 @@ def _sentence(said: str, rows: Sequence[BitRow]) -> str:
     parts = [f"{row.fmt.name} {row.bits} = {row.stored} ({error_text(row.trace)})" for row in rows]
     start = _(
         "{value} in {count} formats, rows of bits aligned where the mantissa begins: {rows}."
-    ).format(value=said, count=len(rows), rows="; ".join(parts))
+    ).format(value=said, count=len(rows), rows=_("; ").join(parts))
     return " ".join(filter(None, (start, half_sentence(rows))))
 
 

@@ -41,7 +41,7 @@ def timeline_picture(milestones: Sequence[Milestone], look: Look) -> Picture:
         "showlegend": False,
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
     }
-    said = "; ".join(f"{each.year} {each.title}" for each in milestones)
+    said = _("; ").join(f"{each.year} {each.title}" for each in milestones)
     return Picture(
         figure=drawing.figure(layout | axes),
         alt=_("How the numbers of machine learning became narrower: {parts}.").format(parts=said),

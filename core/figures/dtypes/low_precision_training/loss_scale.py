@@ -96,7 +96,7 @@ def _sentence(bands: GradientBands) -> str:
         total=f"{bands.num_gradients:,}",
         scale=f"{bands.scale:,g}",
         format=short(bands.format),
-        parts=", ".join(parts),
+        parts=_(", ").join(parts),
     )
 
 

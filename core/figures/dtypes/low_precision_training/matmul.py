@@ -67,7 +67,7 @@ def error_at(curve: MatmulErrors, depth: int) -> float:
     if depth not in curve.depths:
         raise ValueError(
             _("K = {depth} was not computed; use one of {known}.").format(
-                depth=depth, known=", ".join(map(str, curve.depths))
+                depth=depth, known=_(", ").join(map(str, curve.depths))
             )
         )
     return curve.errors[curve.depths.index(depth)]
@@ -83,7 +83,7 @@ def _sentence(curves: Sequence[MatmulErrors], depth: int) -> str:
     ]
     return _(
         "Relative error of a product of {storage} matrices with inner dimension {depth}: {parts}."
-    ).format(storage=short(curves[0].storage), depth=f"{depth:,}", parts=", ".join(parts))
+    ).format(storage=short(curves[0].storage), depth=f"{depth:,}", parts=_(", ").join(parts))
 
 
 def _table(curves: Sequence[MatmulErrors]) -> Table:

@@ -189,7 +189,7 @@ def _sentence(pictures: Sequence[StoredPicture]) -> str:
     ).format(
         values=f"{pictures[0].num_values:,}",
         exposure=number(pictures[0].exposure, 4),
-        parts=", ".join(parts),
+        parts=_(", ").join(parts),
     )
 
 

@@ -64,7 +64,7 @@ def _sentence(sums: Sequence[Accumulation]) -> str:
         for each in sums
     ]
     return _("Running sums of {count} values. The true sum is {exact}; {parts}.").format(
-        count=f"{int(sums[0].counts[-1]):,}", exact=number(sums[0].exact), parts=", ".join(parts)
+        count=f"{int(sums[0].counts[-1]):,}", exact=number(sums[0].exact), parts=_(", ").join(parts)
     )
 
 

@@ -90,7 +90,7 @@ def _updates_sentence(ways: Mapping[str, WeightUpdates], first: WeightUpdates) -
         for way, each in ways.items()
     ]
     return _("A weight after {steps} updates should be {exact}. {parts}.").format(
-        steps=f"{first.stored.size - 1:,}", exact=number(first.exact[-1]), parts="; ".join(parts)
+        steps=f"{first.stored.size - 1:,}", exact=number(first.exact[-1]), parts=_("; ").join(parts)
     )
 
 

@@ -147,7 +147,7 @@ def _sentence(trials: Sequence[Trial], names: tuple[str, str]) -> str:
         )
         for name in dict.fromkeys(names)
     ]
-    best = ", ".join(trial.name for trial in best_per_bit(trials))
+    best = _(", ").join(trial.name for trial in best_per_bit(trials))
     return _("{compared}. Better than every format of the same size or less: {best}.").format(
         compared=_("; ").join(parts), best=best or "-"
     )

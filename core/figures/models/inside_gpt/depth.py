@@ -31,7 +31,7 @@ def chance_text(chance: float) -> str:
 
 def depth_alt(inside: Depth, pieces: Sequence[str], said: Sequence[Sequence[str]]) -> str:
     """Return the picture as a sentence."""
-    steps = ", ".join(
+    steps = _(", ").join(
         _("{row}: {token} {share}").format(
             row=name, token=row[-1], share=chance_text(float(inside.chances[number, -1, 0]))
         )

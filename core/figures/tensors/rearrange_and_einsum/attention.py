@@ -114,7 +114,9 @@ def _sentence(run: AttentionRun, look: Look) -> str:
         for stage in run.stages
     ]
     message = _("What each statement allocates for its result, {size}, {tokens} tokens: {parts}.")
-    return message.format(size=_(run.size.title), tokens=f"{run.seq_len:,}", parts="; ".join(parts))
+    return message.format(
+        size=_(run.size.title), tokens=f"{run.seq_len:,}", parts=_("; ").join(parts)
+    )
 
 
 def _table(run: AttentionRun, look: Look) -> Table:

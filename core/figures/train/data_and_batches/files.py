@@ -38,7 +38,7 @@ def files_picture(sizes: Sequence[Item], look: Look) -> Picture:
     parts = [f"{size.name} {text}" for size, text in zip(sizes, written, strict=True)]
     return Picture(
         figure=drawing.figure(layout | fields),
-        alt=_("The file of the tokens in each dtype: {sizes}.").format(sizes=", ".join(parts)),
+        alt=_("The file of the tokens in each dtype: {sizes}.").format(sizes=_(", ").join(parts)),
         table={
             "dtype": [size.name for size in sizes],
             _("bytes"): [format_exact(int(size.amount)) for size in sizes],

@@ -75,7 +75,7 @@ def _sentence(curves: Sequence[Curve], names: Sequence[str]) -> str:
     ]
     if not parts:
         return _("None of these runs has been evaluated yet.")
-    text = _("Lowest validation loss: {parts}.").format(parts="; ".join(parts))
+    text = _("Lowest validation loss: {parts}.").format(parts=_("; ").join(parts))
     if not are_comparable(curves):
         return f"{text} {_(NOT_COMPARABLE)}"
     if len(parts) == 1:

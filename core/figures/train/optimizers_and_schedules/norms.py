@@ -48,7 +48,7 @@ def state_picture(rows: Sequence[HeldBytes], look: Look) -> Picture:
     """Return the bytes of state for one weight, an optimizer a bar."""
     layout, drawing = look.layout(), Drawing()
     names, amounts = [row.name for row in rows], [row.per_parameter for row in rows]
-    kept = [", ".join(name for name, _size in row.tensors) or _("nothing") for row in rows]
+    kept = [_(", ").join(name for name, _size in row.tensors) or _("nothing") for row in rows]
     labels = [
         f"{amount:g} B" if look.present else f"{amount:g} B<br>{what}"
         for amount, what in zip(amounts, kept, strict=True)

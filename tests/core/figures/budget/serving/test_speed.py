@@ -96,7 +96,7 @@ def test_every_published_speed_has_a_marker_at_its_place():
     seven = next(row for row in rows if row.tokens_per_second == 104.9)
     at = markers[0].x.index(104.9)
     assert markers[0].y[at] == 1 / rule.seconds(seven)
-    assert "29 of 31 lie within 15 %" in picture.alt
+    assert "29 of 31 are within 15 %" in picture.alt
     assert "Llama-2 70B, 16 bits × 8" in picture.table["model, bits, devices"]
 
 
