@@ -67,9 +67,10 @@ MEASURE = """([widgets, picture, drawn]) => {
     while (walker.nextNode()) {
       const node = walker.currentNode;
       for (let at = 0; at < node.length; at += 1) {
+        if (!/[\\p{L}\\p{N}]/u.test(node.data[at])) continue;
         range.setStart(node, at);
         range.setEnd(node, at + 1);
-        if (/[\\p{L}\\p{N}]/u.test(node.data[at])) bottoms.push(range.getBoundingClientRect().bottom);
+        bottoms.push(range.getBoundingClientRect().bottom);
       }
     }
     return bottoms.filter((each) => each > Math.max(...bottoms) - 8).length;
