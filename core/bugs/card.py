@@ -25,7 +25,7 @@ WHAT: Final = N_("What does running it give?")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Card:
-    """One claim that is wrong; `{wrong}` and `{right}` in its words are what was computed.
+    """One claim, wrong or true; `{wrong}` and `{right}` in its words are what was computed.
 
     Attributes:
         key: Its word in the address.
@@ -34,7 +34,8 @@ class Card:
         title: A few words.
         claim: As a reader would meet it.
         question: What is predicted.
-        wrong: Code of the claimed value: the wrong program, or what the claim takes for granted.
+        wrong: Code of a wrong value: the wrong program, or what the claim takes for granted; of a
+            claim that is true, what many expect instead.
         right: Code of the value that is true.
         other: Code of a third answer to choose from.
         why_other: Said to who chose that.
@@ -43,6 +44,7 @@ class Card:
         shows: Which code stands beside the claim; the other one is shown after the answer.
         written: How a number is written.
         hears_warnings: Whether a warning of torch is the answer.
+        holds: Whether the claim is true, however wrong it sounds; it names the `{right}` value.
         concepts: Of the course.
     """
 
@@ -62,6 +64,7 @@ class Card:
     shows: Literal["wrong", "right"] = "wrong"
     written: str = "{:.4g}"
     hears_warnings: bool = False
+    holds: bool = False
     concepts: tuple[str, ...] = ()
 
     @property

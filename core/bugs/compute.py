@@ -20,6 +20,10 @@ _WAITS: Final = """class Waits(TorchDispatchMode):
 losses = torch.rand(100)
 with Waits() as waits:
 """
+_SCORES: Final = """m, T = MODELS["{model}"], 4096
+d = m.hidden_dim
+scores = m.num_layers * 4 * T * d
+"""
 
 CARDS: Final = (
     Card(
@@ -130,5 +134,36 @@ CARDS: Final = (
         page="autograd/computation_graph",
         query=(("graph_of", "mlp"), ("graph_tab", "nodes")),
         concepts=("C69",),
+    ),
+    Card(
+        key="attention-is-a-small-share",
+        subject="compute",
+        level=3,
+        title=N_("Share of the attention scores"),
+        claim=N_(
+            "A course says: with 4,096 tokens of context the attention scores are only {right} of "
+            "the forward FLOPs of Llama-2 70B."
+        ),
+        question=N_("How large is their share, nothing masked?"),
+        wrong=_SCORES.format(model="llama-2-70b")
+        + "100 * scores / (scores + 8 * d * d * m.num_layers)",
+        right=_SCORES.format(model="llama-2-70b") + "100 * scores / (scores + 2 * counts(m).total)",
+        other=_SCORES.format(model="llama-2-7b") + "100 * scores / (scores + 2 * counts(m).total)",
+        why_other=N_("That is Llama-2 7B: in narrower layers the scores weigh more."),
+        why=N_(
+            "The scores grow with T · d, the matrices with d²: {right} for d = 8,192. Against the "
+            "four matrices of attention alone, without the feed-forward layers, it would be "
+            "{wrong}. Source: Kaplan et al. 2020, table 1."
+        ),
+        holds=True,
+        shows="right",
+        written="{:.1f} %",
+        page="budget/flops_and_time",
+        query=(
+            ("flops_tab", "components"),
+            ("flops_model", "llama-2-70b"),
+            ("flops_context", "4096"),
+        ),
+        concepts=("C135",),
     ),
 )

@@ -27,6 +27,7 @@ _MODEL: Final = '{{"model": {model}, "epoch": 3, "loss": 1.5}}'
 _FIELDS: Final = """stub = Path(torch.__file__).with_name("_C") / "__init__.pyi"
 fields = stub.read_text(encoding="utf-8").partition("class _CudaDeviceProperties")[2]
 """
+_FILE_SIZE: Final = "len(buffer.getvalue()) / 1e6"
 
 CARDS: Final = (
     Card(
@@ -173,5 +174,28 @@ CARDS: Final = (
         page="start/machine",
         query=(("machine_tab", "machine"),),
         concepts=("C156",),
+    ),
+    Card(
+        key="saved-view-is-whole",
+        subject="data",
+        level=2,
+        title=N_("Saving one number of a million"),
+        claim=N_("A forum says: saving one float32 number in this way writes {right}."),
+        question=N_("How large is the file?"),
+        wrong=_SAVED.format(what="torch.zeros(1_000_000)[:1].clone()") + _FILE_SIZE,
+        right=_SAVED.format(what="torch.zeros(1_000_000)[:1]") + _FILE_SIZE,
+        other=_SAVED.format(what="torch.zeros(1_000_000).double()[:1]") + _FILE_SIZE,
+        why_other=N_("So it would be with 8 bytes a number."),
+        why=N_(
+            "A slice is a view, and `torch.save` writes the whole storage behind it: {right}. "
+            "`.clone()` first: {wrong}. Source: PyTorch's notes on serialization, “Saving and "
+            "loading tensors preserves views”."
+        ),
+        holds=True,
+        shows="right",
+        written="{:.4f} MB",
+        page="train/data_and_batches",
+        query=(("batches_tab", "files"),),
+        concepts=("C92",),
     ),
 )

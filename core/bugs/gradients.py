@@ -14,7 +14,9 @@ x, y = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([2.0, 3.0, 4.0])
 _LEAF: Final = "x = torch.tensor([1.0, 2.0], requires_grad=True)\ny = 2 * x\n"
 _INNER: Final = "w = torch.tensor(2.0, requires_grad=True)\ny = 3 * w\n"
 _STACK: Final = "stack = Stack(width=1024, on_meta=True)  # 16 layers of Linear and ReLU\n"
-_COS: Final = "x = torch.zeros(2, requires_grad=True)\n"
+_ZEROS: Final = "x = torch.zeros(2, requires_grad=True)\n"
+_ROOT: Final = "x = torch.zeros(1, requires_grad=True)\n"
+_CHOSEN: Final = "torch.where(x > 0, {root}, 0.0).sum().backward()\nx.grad.item()"
 
 CARDS: Final = (
     Card(
@@ -147,8 +149,8 @@ CARDS: Final = (
         level=2,
         title=N_("checkpoint without use_reentrant"),
         claim=N_("A handbook calls `checkpoint(torch.cos, x)` and expects {wrong}, and no more."),
-        wrong=_COS + "checkpoint(torch.cos, x, use_reentrant=False).sum().item()",
-        right=_COS + "checkpoint(torch.cos, x).sum().item()",
+        wrong=_ZEROS + "checkpoint(torch.cos, x, use_reentrant=False).sum().item()",
+        right=_ZEROS + "checkpoint(torch.cos, x).sum().item()",
         other='"RuntimeError"',
         why_other=N_("Not yet: torch announces that it will be one."),
         why=N_("torch wants `use_reentrant` said: today a {right}, later an error. Pass False."),
@@ -181,5 +183,59 @@ CARDS: Final = (
         page="autograd/accumulation_and_recomputation",
         query=(("accum_width", "1024"), ("accum_segment", "1")),
         concepts=("C75",),
+    ),
+    Card(
+        key="detach-shares-memory",
+        subject="gradients",
+        level=1,
+        title=N_("A change to a detached tensor"),
+        claim=N_("A course says: after this code x is {right}, although only y was changed."),
+        question=N_("What is x?"),
+        wrong=_ZEROS + "y = x.detach().clone()\ny += 1\nx.tolist()",
+        right=_ZEROS + "y = x.detach()\ny += 1\nx.tolist()",
+        other=_ZEROS + "x += 1\nx.tolist()",
+        why_other=N_("That is what x += 1 gives; y is no part of the graph, and may be written."),
+        why=N_(
+            "`detach` leaves the graph, not the storage: y and x are the same bytes. With "
+            "`.detach().clone()` x stays {wrong}. Source: PyTorch's documentation of Tensor.detach."
+        ),
+        holds=True,
+        shows="right",
+        page="autograd/computation_graph",
+        query=(
+            ("graph_code", "y = x ** 2\nz = y.detach() * x\nz.backward()"),
+            ("graph_leaves", "x = 3.0"),
+            ("graph_leaf", "x"),
+        ),
+        concepts=("C67",),
+    ),
+    Card(
+        key="where-lets-nan-through",
+        subject="gradients",
+        level=3,
+        title=N_("A root that where leaves out"),
+        claim=N_(
+            "A forum says: `where` leaves the root out at x = 0, yet the gradient there is {right}."
+        ),
+        question=N_("What is the gradient at x = 0?"),
+        wrong=_ROOT + "root = torch.where(x > 0, x, 1.0).sqrt()\n" + _CHOSEN.format(root="root"),
+        right=_ROOT + _CHOSEN.format(root="x.sqrt()"),
+        other=_ROOT + "x.sqrt().sum().backward()\nx.grad.item()",
+        why_other=N_("That is the gradient of the root alone."),
+        why=N_(
+            "The branch not taken gets the gradient 0, and its own derivative is infinite: 0 · ∞ = "
+            "{right}. Choose before the root, as the second program does: {wrong}. Source: PyTorch "
+            "issue 68425."
+        ),
+        holds=True,
+        shows="right",
+        written="{:g}",
+        page="autograd/computation_graph",
+        query=(
+            ("graph_code", "y = torch.where(x > 0, torch.sqrt(x), 0)\ny.backward()"),
+            ("graph_leaves", "x = 0.0"),
+            ("graph_leaf", "x"),
+        ),
+        concepts=("C70",),
     ),
 )

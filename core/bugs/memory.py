@@ -297,4 +297,30 @@ CARDS: Final = (
         query=(("graph_tab", "saved"),),
         concepts=("C62",),
     ),
+    Card(
+        key="kv-cache-of-seventy",
+        subject="memory",
+        level=2,
+        title=N_("KV cache of a large model"),
+        claim=N_(
+            "A lecture says: a token takes {right} of KV cache in Llama-2 70B, less than in "
+            "Llama-2 7B."
+        ),
+        question=N_("How much KV cache does a token take in 16 bits?"),
+        wrong='m = MODELS["llama-2-70b"]\nm.num_layers * 2 * m.num_heads * m.head_dim * 2 / 1024',
+        right='m = MODELS["llama-2-70b"]\n'
+        "m.num_layers * 2 * m.num_kv_heads * m.head_dim * 2 / 1024",
+        other='m = MODELS["llama-2-7b"]\nm.num_layers * 2 * m.num_kv_heads * m.head_dim * 2 / 1024',
+        why_other=N_("That is Llama-2 7B, which keeps a key and a value for each of its 32 heads."),
+        why=N_(
+            "Eight query heads share one key and one value: {right} instead of {wrong}. Source: "
+            "Ainslie et al. 2023, grouped-query attention."
+        ),
+        holds=True,
+        shows="right",
+        written="{:,.0f} KiB",
+        page="budget/serving",
+        query=(("serving_tab", "heads"), ("serving_model", "llama-2-70b")),
+        concepts=("C112",),
+    ),
 )

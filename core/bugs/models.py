@@ -26,6 +26,7 @@ _PLAIN: Final = """sizes = {"num_layers": 1, "hidden_dim": 768, "num_heads": 12}
 model = GPT(GPTShape(vocab_size=64, seq_len=8, **sizes))
 (matrix,) = model.blocks[0].attention.qkv.parameters()
 matrix.std().item()"""
+_LOGITS: Final = "logits = torch.zeros(1, 3) + 1000\n"
 
 CARDS: Final = (
     Card(
@@ -144,5 +145,31 @@ CARDS: Final = (
         page="models/inside_gpt",
         query=(("inside_tab", "loss"),),
         concepts=("C144",),
+    ),
+    Card(
+        key="a-thousand-more",
+        subject="models",
+        level=2,
+        title=N_("1,000 added to every logit"),
+        claim=N_(
+            "A lecture says: adding 1,000 to each of three equal logits leaves the cross-entropy "
+            "at {right}."
+        ),
+        question=N_("What is the loss, in nats?"),
+        wrong=_LOGITS + "-torch.log(logits.exp() / logits.exp().sum())[0, 0].item()",
+        right=_LOGITS + "F.cross_entropy(logits, torch.tensor([0])).item()",
+        other=_LOGITS + "-(logits[0, 0] - math.log(3)).item()",
+        why_other=N_("The logit itself counts only against the other ones."),
+        why=N_(
+            "What is added to all logits cancels in softmax, and torch subtracts the largest "
+            "before exp: {right} = ln 3. Written out, exp(1000) overflows: {wrong}. Source: "
+            "PyTorch's documentation of log_softmax."
+        ),
+        holds=True,
+        shows="right",
+        written="{:.4f}",
+        page="dtypes/low_precision_training",
+        query=(("lowp_tab", "softmax"),),
+        concepts=("C17",),
     ),
 )

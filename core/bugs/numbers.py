@@ -120,4 +120,47 @@ CARDS: Final = (
         query=(("bits_tab", "numbers"), ("bits_group", "eight"), ("bits_view", "finfo")),
         concepts=("C12",),
     ),
+    Card(
+        key="tenths-add-up",
+        subject="numbers",
+        level=1,
+        title=N_("0.1 + 0.2 in float32"),
+        claim=N_("A forum says: in float32, 0.1 + 0.2 == 0.3 is {right}."),
+        wrong="0.1 + 0.2 == 0.3  # Python's float64",
+        right="(torch.tensor(0.1) + torch.tensor(0.2) == torch.tensor(0.3)).item()",
+        other='"RuntimeError"',
+        why_other=N_("Comparing numbers of one dtype is always possible."),
+        why=N_(
+            "In float32 the rounded sum is the number nearest to 0.3. In float64, as in Python, it "
+            "is the next one, so the comparison is {wrong}. Source: IEEE 754, both operations "
+            "rounded to nearest."
+        ),
+        holds=True,
+        shows="right",
+        page="dtypes/bit_layouts",
+        query=(("bits_tab", "side"), ("bits_value", "0.1"), ("bits_group", "training")),
+        concepts=("C7",),
+    ),
+    Card(
+        key="no-257-in-bfloat16",
+        subject="numbers",
+        level=1,
+        title=N_("One more than 256"),
+        claim=N_("A course says: in bfloat16, 256 + 1 is {right}."),
+        wrong="(torch.tensor(256.0, dtype=torch.float16) + 1).item()",
+        right="(torch.tensor(256.0, dtype=torch.bfloat16) + 1).item()",
+        other="(torch.tensor(256.0, dtype=torch.bfloat16) + 2).item()",
+        why_other=N_("That is the next number, but 257 is no nearer to it, and ties go to even."),
+        why=N_(
+            "With 8 significant bits the numbers above 256 are 2 apart; 257 is halfway and is "
+            "rounded to the even one: {right}. float16 has three more bits and counts on to "
+            "{wrong}. Source: IEEE 754, ties to even."
+        ),
+        holds=True,
+        shows="right",
+        written="{:g}",
+        page="dtypes/low_precision_training",
+        query=(("lowp_tab", "sums"), ("lowp_sum_format", "bfloat16"), ("lowp_sum_term", "1")),
+        concepts=("C15",),
+    ),
 )

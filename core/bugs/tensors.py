@@ -172,4 +172,27 @@ CARDS: Final = (
         page="tensors/strides_and_views",
         concepts=("C28",),
     ),
+    Card(
+        key="a-million-in-four-bytes",
+        subject="tensors",
+        level=1,
+        title=N_("A million numbers"),
+        claim=N_("A course says: this tensor of 1,000 × 1,000 float32 numbers stores {right}."),
+        question=N_("How many bytes does its storage hold?"),
+        wrong="x = torch.zeros(1, 1).expand(1000, 1000)\nx.numel() * x.element_size()",
+        right="x = torch.zeros(1, 1).expand(1000, 1000)\nx.untyped_storage().nbytes()",
+        other="x = torch.zeros(1, 1).expand(1000, 1000)\nx[0].numel() * x.element_size()",
+        why_other=N_("That is one row, if it were copied."),
+        why=N_(
+            "`expand` copies nothing: both strides are 0, so every index leads to the same "
+            "{right}. A copy of it would take {wrong}. Source: PyTorch's documentation of "
+            "Tensor.expand."
+        ),
+        holds=True,
+        shows="right",
+        written="{:,} B",
+        page="tensors/indexing_and_sharing",
+        query=(("index_tab", "index"), ("index_pair", "expand")),
+        concepts=("C40",),
+    ),
 )

@@ -59,6 +59,11 @@ _BUILD: Final = """def build(num_layers):
     return nn.Sequential(*layers, nn.Linear(8, 1))
 
 sum(p.numel() for p in build(num_layers={given}).parameters())"""
+_FIRST_STEP: Final = """w = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.{optimizer}([w], lr=0.001)
+(1000 * w).sum().backward()
+optimizer.step()
+-w.item()"""
 
 CARDS: Final = (
     Card(
@@ -224,5 +229,31 @@ CARDS: Final = (
         page="dtypes/low_precision_training",
         query=(("lowp_tab", "scaler"),),
         concepts=("C18",),
+    ),
+    Card(
+        key="first-step-of-adam",
+        subject="training",
+        level=2,
+        title=N_("Adam's first step"),
+        claim=N_(
+            "A lecture says: with lr = 0.001 and a gradient of 1,000, Adam's first step moves a "
+            "weight by {right}."
+        ),
+        question=N_("How far does the weight move?"),
+        wrong=_FIRST_STEP.format(optimizer="SGD"),
+        right=_FIRST_STEP.format(optimizer="Adam"),
+        other="0.001 * math.sqrt(1000)",
+        why_other=N_("It is divided by the root of its own square, so nothing of it is left."),
+        why=N_(
+            "After bias correction the moments are g and g², and g / √g² is 1: the step is the "
+            "learning rate, {right}, whatever the gradient. SGD moves by {wrong}. Source: Kingma "
+            "and Ba 2015, section 2.1."
+        ),
+        holds=True,
+        shows="right",
+        written="{:.3f}",
+        page="train/optimizers_and_schedules",
+        query=(("optim_tab", "rule"), ("optim_wd", "none"), ("optim_lr", "0.1")),
+        concepts=("C79",),
     ),
 )

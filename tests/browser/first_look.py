@@ -60,12 +60,28 @@ MEASURE = """([widgets, picture, drawn]) => {
     .filter((each) => seen(each) && height(each) > 1.9 * size(each))
     .map((each) => each.textContent);
   const tabs = [...main.querySelectorAll(".st-key-page_tabs [role=radio]")];
+  // How many letters and digits stand in the last line of a text.
+  const lastLine = (text) => {
+    const bottoms = [], range = document.createRange();
+    const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      for (let at = 0; at < node.length; at += 1) {
+        if (!/[\\p{L}\\p{N}]/u.test(node.data[at])) continue;
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        bottoms.push(range.getBoundingClientRect().bottom);
+      }
+    }
+    return bottoms.filter((each) => each > Math.max(...bottoms) - 8).length;
+  };
   const line = headline ? parseFloat(getComputedStyle(headline).lineHeight) : 1;
   return {
     picture_top: box ? Math.round(box.top) : null,
     picture_seen: box ? Math.max(0, Math.min(1, (innerHeight - box.top) / box.height)) : 0,
     headline_px: headline ? size(headline) : 0,
     headline_lines: headline ? Math.round(height(headline) / line) : 0,
+    last_line: headline ? lastLine(headline) : 0,
     largest_other: words[0] ?? [0, ""],
     smallest: [...words, ...inPictures].sort((one, other) => one[0] - other[0])[0] ?? [0, ""],
     num_tabs: tabs.length,
@@ -86,6 +102,7 @@ class FirstLook:
         picture_seen: The share of its height that the screen shows.
         headline_px: Size of the text of the headline.
         headline_lines: Of how many lines it is.
+        last_line: How many letters and digits the last of them has.
         largest_other: Size and words of the largest text beside it.
         smallest: Size and words of the smallest text.
         num_tabs: How many tabs stand in the row.
@@ -100,6 +117,7 @@ class FirstLook:
     picture_seen: float
     headline_px: float
     headline_lines: int
+    last_line: int
     largest_other: list
     smallest: list
     num_tabs: int

@@ -39,6 +39,7 @@ IN_THEME = """[...document.querySelectorAll(".js-plotly-plot")].every((chart) =>
 WITHOUT_PICTURE = {"start/home", "start/lessons"}
 LOWEST_TOP = 300  # pixels from above at which a picture may begin
 MOST_TABS, MOST_CONTROLS = 6, 5
+FEWEST_LETTERS = 2  # fewer in the last line of a headline are an orphan
 SMALLEST = 22  # pixels of a text on a projector
 WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}}
 
@@ -87,6 +88,7 @@ def fits_every_screen(page):
         page.wait_for_timeout(500)  # pictures follow the width with a delay of their own
         look = first_look(page)
         assert (look.width <= width, look.cut, look.two_lines) == (True, [], []), width
+        assert look.last_line > FEWEST_LETTERS, width
         yield width
 
 

@@ -11,7 +11,7 @@ from core.language import _, ngettext
 from pages.shared.page_links import show_link
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
-from pages.start.spot_the_bug.card import kept, shown_value
+from pages.start.spot_the_bug.card import judged, kept, shown_value
 from pages.start.spot_the_bug.inputs import ASK, Case, predicted, tally, title_of
 
 _PRESENTED: Final = 8  # rows on a projector
@@ -40,21 +40,26 @@ def all_cards(case: Case) -> Shown:
 def _show_row(card: Card) -> None:
     """Show one card; its values are known once the reader has run it."""
     is_open = predicted(card) is None or card.key not in kept()
-    claimed = _OPEN if is_open else shown_value(kept()[card.key].wrong)
+    outcome = None if is_open else kept()[card.key]
+    values = {
+        name: _OPEN if outcome is None else shown_value(getattr(outcome, name))
+        for name in ("wrong", "right")
+    }
     title, claim, computed = st.columns(_WIDTHS, gap="small")
     with title:
         label = f"{title_of(card)}{_MARKS[predicted(card)]}"
         show_link("start/spot_the_bug", label, {ASK.key("card"): card.key})
     if not presenting():
-        claim.caption(_(card.claim).format(wrong=claimed))
-    if not is_open:
-        computed.markdown(shown_value(kept()[card.key].right))
+        claim.caption(_(card.claim).format(**values))
+    if outcome:
+        computed.markdown(judged(outcome.right, is_true=card.holds))
 
 
 def _headline(case: Case) -> str:
+    """Return how many claims of the deck are wrong; of a part it would tell the answer."""
     count = len(case.cards)
-    words = ngettext("{count} card, wrong as it stands", "{count} cards, all wrong as they stand",
-                     count).format(count=count)  # fmt: skip
-    if count < len(DECK):
-        return words
+    words = ngettext("{count} card", "{count} cards", count).format(count=count)
+    if count == len(DECK):
+        num_wrong = sum(not card.holds for card in DECK)
+        words = _("{wrong} of {count} claims are wrong").format(wrong=num_wrong, count=count)
     return _("{choice}: {value}").format(choice=words, value=tally())

@@ -8,7 +8,7 @@ import streamlit as st
 from core.bugs.card import Card, Outcome, play, program_of
 from core.bugs.deck import choices_of
 from core.bugs.running import Answer
-from core.figures.start.spot_the_bug.verdict import verdict_picture
+from core.figures.start.spot_the_bug.verdict import labels, verdict_picture
 from core.language import _
 from pages.server.background import jobs
 from pages.shared.charts import show_chart
@@ -56,6 +56,8 @@ def _outcome(card: Card) -> Outcome:
 
 def _headline(card: Card, outcome: Outcome) -> str:
     words = _("{title}: claimed {claimed}, computed **{computed}**")
+    if card.holds:
+        words = _("{title}: computed **{computed}**, as claimed")
     return words.format(
         title=_(card.title), claimed=shown_value(outcome.wrong), computed=shown_value(outcome.right)
     )
@@ -64,6 +66,12 @@ def _headline(card: Card, outcome: Outcome) -> str:
 def shown_value(answer: Answer) -> str:
     """Return a number as it is, and anything else as code."""
     return answer.text if answer.amount is not None else f"`{answer.text}`"
+
+
+def judged(answer: Answer, *, is_true: bool) -> str:
+    """Return a value as one who calls the claim true, or false, puts it."""
+    words = _("True: {value}") if is_true else _("False: {value}")
+    return words.format(value=shown_value(answer))
 
 
 def _said(text: str, outcome: Outcome) -> str:
@@ -84,35 +92,38 @@ def _ask(card: Card, outcome: Outcome) -> bool:
     with st.container(key=answered):
         is_answered = predict_then_reveal(
             prediction_key(card),
-            f"**{_(card.question)}**",
+            _("**True or false?** {question}").format(question=_(card.question)),
             _choices(card, outcome),
             _said(card.why, outcome),
             reveal=_("Run it"),
         )
     if is_answered:
         with picture:
-            _show_values(outcome)
+            _show_values(card, outcome)
     return is_answered
 
 
 def _choices(card: Card, outcome: Outcome) -> list[Choice]:
     believed = _("That is the claim. Running it says otherwise.")
+    if card.holds:
+        believed = _("The claim is true: running it gives what it says.")
     choices = {
-        "wrong": Choice(shown_value(outcome.wrong), believed),
-        "right": Choice(shown_value(outcome.right)),
-        "other": Choice(shown_value(outcome.other), _(card.why_other)),
+        "wrong": Choice(judged(outcome.wrong, is_true=not card.holds), believed),
+        "right": Choice(judged(outcome.right, is_true=card.holds)),
+        "other": Choice(judged(outcome.other, is_true=False), _(card.why_other)),
     }
     return [choices[name] for name in choices_of(card)]
 
 
-def _show_values(outcome: Outcome) -> None:
+def _show_values(card: Card, outcome: Outcome) -> None:
     """Show claimed and computed value: as bars, or large beside each other."""
-    drawn = verdict_picture(outcome.wrong, outcome.right, look())
+    drawn = verdict_picture(outcome.wrong, outcome.right, look(), holds=card.holds)
     if drawn is not None:
         show_chart(drawn, key=ASK.key("verdict"), file_name="claimed-and-computed")
         return
     with st.container(key=ASK.key("values"), horizontal=True):
-        for label, answer in ((_("claimed"), outcome.wrong), (_("computed"), outcome.right)):
+        values = (outcome.wrong, outcome.right)
+        for label, answer in zip(labels(holds=card.holds), values, strict=True):
             st.markdown(f"{label}  \n{shown_value(answer)}")
 
 
@@ -127,5 +138,7 @@ def _show_what_settles_it(card: Card) -> None:
             words = textwrap.shorten(message, _LONGEST, placeholder=" …")
             st.code(words, language=None, wrap_lines=True)
         label = _("Corrected version") if card.shows == "wrong" else _("What would be true")
+        if card.holds:
+            label = _("What many expect")
         with st.expander(label, key=ASK.key("fix"), icon=":material/build:"):
             st.code(card.fix, language="python", wrap_lines=True)

@@ -1,10 +1,11 @@
-"""Each card gives the wrong number that was met and the right one: torch, closed forms."""
+"""Each card gives the wrong number that was met, or is expected, and the right one."""
 
 import math
 import struct
 import warnings
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -13,6 +14,7 @@ from core.bugs.deck import BY_KEY, DECK, choices_of
 from core.bugs.running import run_cell
 
 HALF, BRAIN = torch.finfo(torch.float16), torch.finfo(torch.bfloat16)
+FLOAT32 = np.float32
 H100_DENSE = 989.4e12  # FLOP/s in bf16, NVIDIA's data sheet
 B, D, K = 16_384, 32_768, 8_192
 # What the claim says and what is true, from closed forms, torch's limits and documented errors.
@@ -71,6 +73,22 @@ EXPECTED = {
     "lora-finds-nothing": ("4", "0"),
     "kaiming-in-a-gpt": (f"{math.sqrt(2 / 768):.3f}", "0.020"),  # GPT-2's paper: 0.02
 }
+# Of claims that are true: what many expect, and what is claimed and true.
+TRUE = {
+    "tenths-add-up": (f"{0.1 + 0.2 == 0.3}", f"{FLOAT32(0.1) + FLOAT32(0.2) == FLOAT32(0.3)}"),
+    "no-257-in-bfloat16": ("257", f"{2**8}"),
+    "kv-cache-of-seventy": (f"{80 * 2 * 64 * 128 * 2 / 1024:,.0f} KiB", f"{80 * 2 * 8 // 4} KiB"),
+    "attention-is-a-small-share": (
+        f"{100 * 4096 / (4096 + 2 * 8192):.1f} %",
+        f"{100 / (1 + 68_976_648_192 / (80 * 2 * 4096 * 8192)):.1f} %",
+    ),
+    "a-million-in-four-bytes": ("4,000,000 B", f"{torch.float32.itemsize} B"),
+    "detach-shares-memory": ("[0.0, 0.0]", "[1.0, 1.0]"),
+    "where-lets-nan-through": ("0", f"{0 * math.inf}"),
+    "first-step-of-adam": (f"{0.001 * 1000:.3f}", f"{0.001 * 1000 / math.sqrt(1000**2):.3f}"),
+    "a-thousand-more": (f"{math.inf - math.inf}", f"{math.log(3):.4f}"),
+}
+EXPECTED |= TRUE
 # Where chance or an allocator decides: between which numbers wrong and right lie.
 BETWEEN = {
     "two-models-alive": ((8.0, 8.2), (4.0, 4.1)),  # 262,656 numbers x 4 copies x 4 bytes
@@ -78,6 +96,7 @@ BETWEEN = {
     "lr-ignored": ((1, 12), (0, 0.1)),
     "random-labels": ((0, 0.2), (math.log(3), 1.3)),
     "one-seed-for-all": ((-0.1, 0.1), (0.999, 1.001)),
+    "saved-view-is-whole": ((0, 0.005), (4, 4.005)),  # 4 bytes, a million of them; and a header
     "embedding-values": ((0.0019, 0.0021), (0.99, 1.01)),
     "bounds-in-sigmas": ((2.9, 3.001), (3.5, 6)),
     "first-loss-of-a-gpt": ((math.log(8192), math.log(8192)), (100, 2000)),
@@ -102,6 +121,14 @@ def test_every_card_has_its_numbers_here_and_a_key_of_its_own():
     assert len(BY_KEY) == len(DECK)
     assert set(BY_KEY) == set(EXPECTED) | set(BETWEEN)
     assert {card.subject for card in DECK} == set(SUBJECTS)
+
+
+def test_of_every_subject_some_claims_are_wrong_and_some_are_true():
+    true = [card for card in DECK if card.holds]
+    assert {card.key for card in true} == {*TRUE, "saved-view-is-whole"}
+    assert {card.subject for card in true} == set(SUBJECTS)
+    assert {card.subject for card in DECK if not card.holds} == set(SUBJECTS)
+    assert {card.level for card in true} == {1, 2, 3}
 
 
 @pytest.mark.slow
@@ -137,19 +164,21 @@ def test_the_program_of_a_card_runs_and_prints_what_the_page_says(card, capsys):
 
 
 @each_card
-def test_the_words_of_a_card_can_hold_its_values_and_name_no_source(card):
+def test_the_words_of_a_card_can_hold_its_values_and_say_what_a_true_one_rests_on(card):
     for text in (card.claim, card.why):
         filled = text.format(wrong="<wrong>", right="<right>")
         assert "{" not in filled.replace("{wrong}", "")
-    assert "{right}" not in card.claim, "the answer is not in the claim"
+    assert ("{right}" in card.claim) == card.holds, "a claim names what it claims"
+    assert ("{wrong}" in card.claim) != card.holds
+    assert not card.holds or "Source: " in card.why
     assert sorted(choices_of(card)) == ["other", "right", "wrong"]
     assert program_of(card, None).count("print(") in (1, 3)
 
 
 def test_the_right_choice_stands_at_every_place():
-    places = {choices_of(card).index("right") for card in DECK}
-
-    assert places == {0, 1, 2}
+    for holds in (False, True):
+        places = {choices_of(card).index("right") for card in DECK if card.holds == holds}
+        assert places == {0, 1, 2}
 
 
 def test_a_card_whose_answers_read_the_same_is_refused():

@@ -106,7 +106,7 @@ OF_SHAPE = b'{"a": {"dtype": "U8", "shape": [%s], "data_offsets": [0, 4]}}'
 NO_JSON = "The header is no JSON text with every key once"
 LACKS = "Tensor a lacks a dtype, a shape or two offsets"
 BEYOND = "The header ends beyond the end of the file"
-SHARED = "Tensor b lies on bytes of another one"
+SHARED = "Tensor b overlaps the bytes of another one"
 HOSTILE = {
     "no length": (b"1234567", BEYOND),
     "a length beyond the file": (file_of({}, length=99), BEYOND),
