@@ -10,7 +10,9 @@ KEY = "dtypes/bit_layouts"
 
 
 def test_the_page_opens_with_one_in_float16(open_page):
-    assert headline(open_page(KEY)) == "`float16` 0x3C00 = 1 · normal"
+    assert headline(open_page(KEY)) == (
+        "`float16` 0x3C00 = 1 · normal · 1 sign + 5 exponent + 10 mantissa bits"
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)
