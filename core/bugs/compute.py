@@ -129,6 +129,6 @@ CARDS: Final = (
         written="{:.3e}",
         page="autograd/computation_graph",
         query=(("graph_of", "mlp"), ("graph_tab", "nodes")),
-        concepts=("C69",),
+        concepts=("C126",),
     ),
 )

@@ -65,7 +65,7 @@ CARDS: Final = (
         shows="right",
         page="train/data_and_batches",
         query=(("batches_tab", "files"),),
-        concepts=("C92",),
+        concepts=("C95",),
     ),
     Card(
         key="last-token-never-drawn",
@@ -129,7 +129,7 @@ CARDS: Final = (
         written="{:g}",
         page="train/data_and_batches",
         query=(("batches_tab", "files"),),
-        concepts=("C92",),
+        concepts=("C95",),
     ),
     Card(
         key="weights-only-false",
@@ -153,7 +153,7 @@ CARDS: Final = (
         shows="right",
         page="train/data_and_batches",
         query=(("batches_tab", "files"),),
-        concepts=("C92",),
+        concepts=("C95",),
     ),
     Card(
         key="total-mem",

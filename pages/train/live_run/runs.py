@@ -46,7 +46,7 @@ _REFUSED: Final = "lr_own_run_refused"
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What the page shows: a run, "" for the newest, or `NO_RUN`; at speed 0 live, else replayed."""
+    """What the page shows: a run, "" for the newest, `NO_RUN`; at speed 0 live, else replayed."""
 
     run: str
     speed: float = 0.0
