@@ -234,7 +234,7 @@ def test_the_classifier_learns_nothing_from_random_labels(open_page):
     assert classes == "3"
     assert float(bound.rstrip(".")) == pytest.approx(np.log(3), abs=1e-3)
     assert float(last) == pytest.approx(np.log(3), abs=0.15)
-    stays, count, told = re.search(r"at (1\.\d+),.* ln (3) = ([\d.]+)", headline(app)).groups()
+    stays, count, told = re.search(r"at (1\.\d+);.* ln (3) = ([\d.]+)", headline(app)).groups()
     assert (count, float(told)) == ("3", pytest.approx(np.log(3), abs=1e-4))
     assert float(stays) == pytest.approx(np.log(3), abs=0.03)
 

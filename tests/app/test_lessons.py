@@ -31,6 +31,21 @@ SHOWN = (
     ("published-ladder", ("C115",), ("24.9 GiB", "4.60 GiB")),
     ("training-autocast", ("C116",), ("weight.grad", "fp32", "100 GiB")),
 )
+# What a lesson of these concepts must have on its first screen, for each of them.
+TERMS = {
+    "C25": r'"stride": .*"dtype": ',
+    "C49": r"allocated.* reserved.* peak",
+    "C69": r"derivative",
+    "C74": r"gradient",
+    "C76": r"Momentum.*weight decay",
+    "C101": r"ln 3 = 1\.0986",
+    "C104": r"\b\d+B\b",
+    "C105": r"\d,\d{3},\d{3},\d{3}|bits per weight",
+    "C110": r"fit|weights take|at most \*\*\d+",
+    "C112": r"KV cache|per token",
+    "C120": r"all-reduce|reduce-scatter|all-gather",
+    "C126": r"Backward|backward|FLOPs",
+}
 later = pytest.param("zh", marks=pytest.mark.slow)
 each_language = pytest.mark.parametrize("language", ["en", later])
 each_page = pytest.mark.parametrize("key", [row.key for row in PAGES])
@@ -55,6 +70,20 @@ def test_a_lessons_link_shows_its_headline_and_sets_nothing_that_the_page_refuse
         each.value for each in app.caption for name in lesson.query if f"`{name}`" in each.value
     ]
     assert refused == []
+    if language == "en":
+        told = _first_screen(app)
+        missing = [each for each in lesson.concepts if not re.search(TERMS.get(each, ""), told)]
+        assert missing == [], told
+
+
+def _first_screen(app):
+    """Return headline, numbers, and what pictures and browser parts are told; not the reading."""
+    charts = [each.proto.alt for each in app.get("plotly_chart")]
+    numbers = [f"{each.label} {each.value}" for each in app.metric]
+    parts = [
+        each.proto.json for each in app.get("bidi_component") if '"settings"' not in each.proto.json
+    ]
+    return " ".join([str(state(app, "headline")), *charts, *numbers, *parts])
 
 
 def _seen(app):

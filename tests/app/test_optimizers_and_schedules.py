@@ -63,7 +63,7 @@ def test_both_ends_of_the_steps_and_of_the_rate_work(open_page, tab, steps):
 
 @pytest.mark.parametrize("momentum", ["none", "sum", "ema"])
 @pytest.mark.parametrize("second", ["none", "sum", "ema"])
-def test_every_mix_of_moments_has_code_that_makes_the_same_first_step(
+def test_every_mix_of_moments_has_code_that_makes_the_same_two_steps(
     open_page, run_code, momentum, second
 ):
     for decay, nesterov in (("none", "true"), ("l2", "false"), ("decoupled", "true")):
@@ -71,8 +71,9 @@ def test_every_mix_of_moments_has_code_that_makes_the_same_first_step(
             PAGE, optim_tab="rule", optim_m=momentum, optim_v=second, optim_wd=decay,
             optim_nesterov=nesterov, optim_lr="0.1",
         )  # fmt: skip
-        (said,) = re.findall(r"from 1 to (-?[\d.]+\d)", headline(app))
-        assert run_code(app) == f"p after the first step: {said}\n", (decay, nesterov)
+        ((first, second_p),) = re.findall(r"from 1 to (-?[\d.]+) and (-?[\d.]+\d)", headline(app))
+        told = f"p after step 1: {first}\np after step 2: {second_p}\n"
+        assert run_code(app) == told, (decay, nesterov)
 
 
 def test_the_written_rule_is_the_one_that_ran():

@@ -37,8 +37,8 @@ for t in range(1, {steps} + 1):
     g = p / 2{l2}
 {lines}
     p -= lr * update
-    if t == 1:
-        print("p after the first step:", f"{{p:.4f}}")
+    if t <= 2:
+        print(f"p after step {{t}}: {{p:.5f}}")
 """
 
 
