@@ -87,8 +87,8 @@ def _random_labels() -> list[float]:
 
 def _floor_sentence(losses: Sequence[float]) -> str:
     said = _(
-        "With random labels, new at each of {steps} steps, the loss stays at {loss}; guessing "
-        "1/{count} for each class gives ln {count} = {floor}"
+        "Random labels at each of {steps} steps: the loss stays at {loss}; guessing evenly gives "
+        "ln {count} = {floor}"
     )
     return said.format(
         steps=format_exact(NUM_STEPS), loss=f"{fmean(losses[-NUM_LAST:]):.2f}", count=CLASSES,
