@@ -133,7 +133,7 @@ CARDS: Final = (
         written="{:.3e}",
         page="autograd/computation_graph",
         query=(("graph_of", "mlp"), ("graph_tab", "nodes")),
-        concepts=("C69",),
+        concepts=("C126",),
     ),
     Card(
         key="attention-is-a-small-share",

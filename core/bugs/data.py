@@ -66,7 +66,7 @@ CARDS: Final = (
         shows="right",
         page="train/data_and_batches",
         query=(("batches_tab", "files"),),
-        concepts=("C92",),
+        concepts=("C95",),
     ),
     Card(
         key="last-token-never-drawn",
@@ -130,7 +130,7 @@ CARDS: Final = (
         written="{:g}",
         page="train/data_and_batches",
         query=(("batches_tab", "files"),),
-        concepts=("C92",),
+        concepts=("C95",),
     ),
     Card(
         key="weights-only-false",
@@ -154,7 +154,7 @@ CARDS: Final = (
         shows="right",
         page="train/data_and_batches",
         query=(("batches_tab", "files"),),
-        concepts=("C92",),
+        concepts=("C95",),
     ),
     Card(
         key="total-mem",

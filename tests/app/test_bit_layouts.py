@@ -10,7 +10,9 @@ KEY = "dtypes/bit_layouts"
 
 
 def test_the_page_opens_with_one_in_float16(open_page):
-    assert headline(open_page(KEY)) == "`float16` 0x3C00 = 1 · normal"
+    assert headline(open_page(KEY)) == (
+        "`float16` 0x3C00 = 1 · normal · 1 sign + 5 exponent + 10 mantissa bits"
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -36,7 +38,7 @@ def test_every_format_opens_with_one_and_in_all_tabs_with_codes(open_page, name)
 def test_a_link_opens_the_code_it_names(open_page, name, code, said):
     app = open_page(KEY, bits_format=name, bits_code=code)
 
-    assert headline(app).endswith(said)
+    assert said in headline(app)
     assert not any("was not accepted" in text for text in texts(app))
 
 
@@ -44,7 +46,7 @@ def test_a_link_opens_the_code_it_names(open_page, name, code, said):
 def test_a_link_with_no_code_of_the_format_is_named_and_shows_one(open_page, code):
     app = open_page(KEY, bits_format="float8_e4m3fn", bits_code=code)
 
-    assert headline(app) == "`float8_e4m3fn` 0x38 = 1 · normal"
+    assert headline(app).startswith("`float8_e4m3fn` 0x38 = 1 · normal")
     assert any("`bits_code`" in text and "0x00 to 0xFF" in text for text in texts(app))
 
 
@@ -52,7 +54,7 @@ def test_another_format_takes_the_number_along(open_page):
     app = open_page(KEY, bits_format="float32", bits_code="0x40490FDB")
 
     app.selectbox(key="bits_format_choice").set_value("bfloat16").run()
-    assert headline(app) == "`bfloat16` 0x4049 = 3.140625 · normal"
+    assert headline(app).startswith("`bfloat16` 0x4049 = 3.140625 · normal")
 
     app.selectbox(key="bits_format_choice").set_value("int4").run()
     assert headline(app) == "`int4` 0x3 = 3 · whole number"
@@ -91,7 +93,7 @@ def test_a_slider_leads_through_the_numbers_of_a_format(open_page, name, code, s
     assert slider.value == code  # also where it is no stop, or no number
     assert "2" in slider.options
     slider.set_value(shown.partition(" ")[0]).run()
-    assert headline(app).endswith(shown)
+    assert shown in headline(app)
 
 
 def test_the_number_beside_others_is_dragged_through_decades(open_page):
@@ -115,7 +117,7 @@ def test_a_special_is_taken_along_with_its_sign(open_page):
 
     app.selectbox(key="bits_format_choice").set_value("float8_e5m2").run()
 
-    assert headline(app) == "`float8_e5m2` 0xFC = -∞ · infinity"
+    assert headline(app).startswith("`float8_e5m2` 0xFC = -∞ · infinity")
 
 
 def test_side_by_side_shows_the_upper_half_in_a_chart_with_a_sentence(open_page):

@@ -229,11 +229,14 @@ def test_batch_norm_refuses_one_row_in_torchs_own_words(open_page):
 
 def test_the_classifier_learns_nothing_from_random_labels(open_page):
     app = open_page(PAGE, layers_model="classifier", layers_tab="modules")
-    floor = app.get("plotly_chart")[-1].proto.alt
+    floor = app.get("plotly_chart")[0].proto.alt
     *_first, last, classes, bound = re.findall(r"\d+\.?\d*", floor)
     assert classes == "3"
     assert float(bound.rstrip(".")) == pytest.approx(np.log(3), abs=1e-3)
     assert float(last) == pytest.approx(np.log(3), abs=0.15)
+    stays, count, told = re.search(r"at (1\.\d+);.* ln (3) = ([\d.]+)", headline(app)).groups()
+    assert (count, float(told)) == ("3", pytest.approx(np.log(3), abs=1e-4))
+    assert float(stays) == pytest.approx(np.log(3), abs=0.03)
 
 
 def test_one_product_spreads_as_the_root_of_its_fan_in(open_page):

@@ -63,7 +63,7 @@ def test_both_ends_of_the_steps_and_of_the_rate_work(open_page, tab, steps):
 
 @pytest.mark.parametrize("momentum", ["none", "sum", "ema"])
 @pytest.mark.parametrize("second", ["none", "sum", "ema"])
-def test_every_mix_of_moments_has_code_that_makes_the_same_first_step(
+def test_every_mix_of_moments_has_code_that_makes_the_same_two_steps(
     open_page, run_code, momentum, second
 ):
     for decay, nesterov in (("none", "true"), ("l2", "false"), ("decoupled", "true")):
@@ -71,8 +71,9 @@ def test_every_mix_of_moments_has_code_that_makes_the_same_first_step(
             PAGE, optim_tab="rule", optim_m=momentum, optim_v=second, optim_wd=decay,
             optim_nesterov=nesterov, optim_lr="0.1",
         )  # fmt: skip
-        (said,) = re.findall(r"from 1 to (-?[\d.]+\d)", headline(app))
-        assert run_code(app) == f"p after the first step: {said}\n", (decay, nesterov)
+        ((first, second_p),) = re.findall(r"from 1 to (-?[\d.]+) and (-?[\d.]+\d)", headline(app))
+        told = f"p after step 1: {first}\np after step 2: {second_p}\n"
+        assert run_code(app) == told, (decay, nesterov)
 
 
 def test_the_written_rule_is_the_one_that_ran():
@@ -106,10 +107,25 @@ def test_one_step_of_adamw_is_torchs_and_l2_differs(open_page):
     p = torch.nn.Parameter(torch.tensor([1.0], dtype=torch.float64))
     p.grad = p.detach() / 2
     torch.optim.AdamW([p], lr=0.1, weight_decay=0.01).step()
-    assert f"{p.item():.4f}" == "0.8990"
-    assert "This is AdamW: its first step brings p from 1 to 0.8990; with L2 instead to 0.9000" in (
-        headline(app)
-    )
+    assert f"{p.item():.5f}" == "0.89900"
+    assert re.search(r"AdamW: .* to 0\.89900 and .*; with L2 instead to 0\.90000", headline(app))
+
+
+def test_two_steps_of_sgd_with_momentum_and_weight_decay_are_torchs_and_plain_sgd_differs(
+    open_page,
+):
+    query = {"optim_v": "none", "optim_wd": "l2", "optim_decay": "0.0001", "optim_lr": "0.1"}
+    app = open_page(PAGE, optim_tab="rule", optim_m="sum", optim_bias="false", **query)
+    values = []
+    for settings in ({"momentum": 0.9, "weight_decay": 1e-4}, {}):
+        p = torch.nn.Parameter(torch.tensor([1.0], dtype=torch.float64))
+        optimizer = torch.optim.SGD([p], lr=0.1, **settings)
+        for _step in range(2):
+            p.grad = p.detach() / 2
+            optimizer.step()
+            values.append(f"{p.item():.5f}")
+    assert re.findall(r"0\.\d{5}", headline(app)) == values
+    assert "Momentum with L2 weight decay" in headline(app)
 
 
 def test_an_orthogonalized_step_of_one_number_has_about_the_length_of_the_rate(open_page):

@@ -592,6 +592,13 @@ def test_a_run_that_is_not_there_is_named_and_nothing_breaks(new_page, visit):
     page.get_by_text("There is no run called 20250101t000000z-nobody-0000 here that").wait_for()
 
 
+def test_a_lesson_shows_what_train_would_begin_although_there_are_runs(new_page, visit, run):
+    page = visit(new_page(), "/live-run", run="none", lr_size="110k", lr_learning_rate="1.0")
+    page.locator(".st-key-headline").get_by_text("learning rate 1").wait_for()
+    page.until(f"{VIEW}?.history.run === null && {VIEW}.root.dataset.state === 'none'")
+    assert page.evaluate(f"{VIEW}.numConnections ?? 0") == 0
+
+
 def test_the_samples_are_a_time_machine(watching, run):
     page = watching()
     run.train(40)

@@ -119,6 +119,7 @@ class RuleTrial:
         num_overfull: Blocks whose largest value lies beyond the largest element.
         largest: The largest magnitude of the tensor.
         largest_restored: What comes back for it.
+        largest_exponent: log2 of the scale of its block.
         stats: The error.
     """
 
@@ -128,6 +129,7 @@ class RuleTrial:
     num_overfull: int
     largest: float
     largest_restored: float
+    largest_exponent: int
     stats: ErrorStats
 
 
@@ -144,13 +146,15 @@ def _try_rule(x: Floats, fmt: BlockFormat, rule: ScaleRule) -> RuleTrial:
         fullness = amax / (scales * fmt.element.max)
     magnitudes = np.nan_to_num(np.abs(x), nan=0.0, posinf=0.0).reshape(-1)
     place = int(magnitudes.argmax())
+    exponents = np.log2(np.nan_to_num(scales, nan=1.0)).astype(np.int64)
     return RuleTrial(
         rule=rule,
-        exponents=np.log2(np.nan_to_num(scales, nan=1.0)).astype(np.int64),
+        exponents=exponents,
         fullness=fullness,
         num_overfull=int((fullness > 1).sum()),
         largest=float(magnitudes[place]),
         largest_restored=float(abs(restored.reshape(-1)[place])),
+        largest_exponent=int(exponents[int(np.nan_to_num(amax, nan=0.0, posinf=0.0).argmax())]),
         stats=error_stats(x, restored, kept.clipped),
     )
 

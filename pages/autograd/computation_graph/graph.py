@@ -15,7 +15,7 @@ from pages.autograd.computation_graph.inspector import inspect
 from pages.autograd.computation_graph.run_step import about_the_batch
 from pages.autograd.computation_graph.snippets import snippet
 from pages.components.computation_graph.computation_graph import computation_graph
-from pages.components.computation_graph.texts import draw, number_text, signed
+from pages.components.computation_graph.texts import draw, norm_of, number_text, signed
 from pages.shared.lessons import in_language
 from pages.shared.settings import presenting, unit_system
 from pages.shared.start.torch_errors import TorchError, error_of
@@ -112,7 +112,15 @@ def _size(case: Case) -> str:
     name = _(case.built.title) if case.built else _("This program")
     if case.run is not None:
         name = case.run.words
-    return message.format(name=name, count=ran, size=format_bytes(freed, unit_system()))
+    said = message.format(name=name, count=ran, size=format_bytes(freed, unit_system()))
+    norms = [
+        norm for node in capture.nodes for each in node.gradients_in if (norm := norm_of(each))
+    ]
+    if not case.is_heated or not norms:
+        return said
+    return _("{said}; gradient norms from {low} to {high}").format(
+        said=said, low=f"{min(norms):.3g}", high=f"{max(norms):.3g}"
+    )
 
 
 def _known(explained: Explanation) -> TorchError | None:

@@ -6,6 +6,7 @@ const RETRY_MS = 3000
 const GRACE_MS = 1500
 
 function connect(view) {
+  if (view.data.run === "none") return startOver(view, null) // what Train would begin
   const speed = view.data.speed ? `&speed=${view.data.speed}` : ""
   const { recording } = view.data.told
   const elsewhere = recording ? `?recording=${encodeURIComponent(recording)}` : ""

@@ -1,13 +1,15 @@
 """One number in one format: the bits to click, and all codes of the format."""
 
+from collections import Counter
 from functools import partial
 from typing import Final
 
 import streamlit as st
 
 from core.dtypes import Format
-from core.dtypes.facts.explain import explain_code
+from core.dtypes.facts.explain import FIELD_ORDER, bit_fields, explain_code
 from core.dtypes.facts.format_facts import format_facts, short_number, written_value
+from core.figures.dtypes.bit_layouts.side import FIELD_NAMES
 from core.language import _
 from pages.components.bit_grid.bit_grid import bit_grid, hex_code
 from pages.components.bit_grid.words import KINDS
@@ -38,6 +40,14 @@ def grid(number: Number) -> Shown:
         value=written_value(fmt, code),
         kind=_(KINDS[f"kind_{told.kind}"]),
     )
+    if told.exponent is not None:
+        counts = Counter(bit_fields(fmt))
+        fields = " + ".join(
+            _("{count} {field}").format(count=counts[field], field=_(FIELD_NAMES[field]))
+            for field in FIELD_ORDER
+            if counts[field]
+        )
+        said = _("{said} · {fields} bits").format(said=said, fields=fields)
     part = Part(key="bits_grid", file_name=f"bits-{fmt.name}")
     return Shown(headline=said, part=part, code=number_code(fmt, told))
 

@@ -86,13 +86,15 @@ def rules(case: Case) -> Shown:
     trials = rules_of(case.chosen.x, name)
     found = {trial.rule: trial for trial in trials}
     said = _(
-        "{name}: `floor` turns the largest value {largest} into {floor} ({floor_db}), "
-        "`rceil` into {rceil} ({rceil_db})"
+        "{name}: scaled by 2^{floor_scale} (`floor`), the largest value {largest} becomes {floor} "
+        "({floor_db}); by 2^{rceil_scale} (`rceil`), {rceil} ({rceil_db})"
     ).format(
         name=f"`{name}`",
         largest=f"{found['floor'].largest:.4g}",
+        floor_scale=found["floor"].largest_exponent,
         floor=f"{found['floor'].largest_restored:.4g}",
         floor_db=format_decibels(found["floor"].stats.sqnr_db),
+        rceil_scale=found["rceil"].largest_exponent,
         rceil=f"{found['rceil'].largest_restored:.4g}",
         rceil_db=format_decibels(found["rceil"].stats.sqnr_db),
     )

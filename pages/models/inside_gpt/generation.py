@@ -76,9 +76,10 @@ def generation(case: Case, drawn: Drawn) -> Shown:
     whole = forward_flops(model.shape, last.num_seen, last.num_seen)
     return Shown(
         headline=_(
-            "The model writes “{text}”; token {count} takes {cached} FLOPs with the KV cache and "
-            "{whole} without"
+            "The model writes “{text}”, {likeliest} of {count} tokens the likeliest ones; token "
+            "{count} takes {cached} FLOPs with the KV cache and {whole} without"
         ).format(
+            likeliest=sum(int(each.logits.argmax()) == each.id for each in written),
             text="`" + "".join(signs).replace("`", "'") + "`", count=len(written),
             cached=format_count(last.flops), whole=format_count(whole),
         ),

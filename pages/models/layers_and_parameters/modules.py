@@ -1,6 +1,9 @@
 """Module by module: parameters, bytes, FLOPs, names; and a run on random labels."""
 
+import math
+from collections.abc import Sequence
 from functools import partial
+from statistics import fmean
 from typing import Final
 
 import streamlit as st
@@ -15,22 +18,30 @@ from core.units import format_exact, format_flops, format_percent
 from pages.models.layers_and_parameters.inputs import ASK, Case, flops
 from pages.models.layers_and_parameters.snippets import names_snippet
 from pages.server.background import jobs
-from pages.shared.charts import show_chart, show_table
+from pages.shared.charts import show_table
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
 NUM_STEPS: Final = 60
+NUM_LAST: Final = 20  # of the steps: a batch's own loss leaps
 _losses = st.cache_data(max_entries=1, show_spinner=False)(losses_on_random_labels)
 
 
 def modules(case: Case) -> Shown:
     """Compare each module's share of the parameters with its share of the FLOPs."""
     rows = module_rows(case.tree, flops(case.source))
-    picture = modules_picture(rows, look())
+    charts = [Chart(picture=modules_picture(rows, look()), file_name="modules")]
+    headline, notes = _headline(case, rows), [_note(case, rows)]
+    if case.key == "classifier":
+        losses = _random_labels()
+        notes.insert(0, headline)
+        headline = _floor_sentence(losses)
+        picture = floor_picture(losses, CLASSES, look())
+        charts.insert(0, Chart(picture=picture, file_name="random-labels", key="floor"))
     return Shown(
-        headline=_headline(case, rows),
-        charts=[Chart(picture=picture, file_name="modules")],
-        notes=[] if presenting() else [_note(case, rows)],
+        headline=headline,
+        charts=charts,
+        notes=[] if presenting() else notes,
         below=None if presenting() else partial(_below, case, rows),
         code=names_snippet(case),
     )
@@ -60,8 +71,6 @@ def _note(case: Case, rows: tuple[ModuleRow, ...]) -> str:
 
 
 def _below(case: Case, rows: tuple[ModuleRow, ...]) -> None:
-    if case.key == "classifier":
-        _random_labels()
     with st.expander(_("Every module"), icon=":material/list:", key=ASK.key("modules_table")):
         show_table(modules_table(rows))
     names = st.expander(_("Every name of the state_dict"), icon=":material/label:",
@@ -70,14 +79,18 @@ def _below(case: Case, rows: tuple[ModuleRow, ...]) -> None:
         show_table(tree_table(case.tree))
 
 
-def _random_labels() -> None:
-    """Train the classifier on random labels, and show that nothing is learned."""
+def _random_labels() -> list[float]:
+    """Train the classifier on random labels and return its losses: nothing is learned."""
     with st.spinner(_("Training on random labels …")):
-        losses = jobs().finish("random labels", partial(_losses, NUM_STEPS))
+        return jobs().finish("random labels", partial(_losses, NUM_STEPS))
+
+
+def _floor_sentence(losses: Sequence[float]) -> str:
     said = _(
-        "**Trained just now on random labels**, new ones at each of {steps} steps: nothing can be "
-        "learned, so the best answer is 1/3 for each class, and the loss stays at ln 3."
+        "Random labels at each of {steps} steps: the loss stays at {loss}; guessing evenly gives "
+        "ln {count} = {floor}"
     )
-    st.markdown(said.format(steps=format_exact(NUM_STEPS)))
-    picture = floor_picture(losses, CLASSES, look())
-    show_chart(picture, key=ASK.key("floor"), file_name="random-labels")
+    return said.format(
+        steps=format_exact(NUM_STEPS), loss=f"{fmean(losses[-NUM_LAST:]):.2f}", count=CLASSES,
+        floor=f"{math.log(CLASSES):.4f}",
+    )  # fmt: skip

@@ -39,13 +39,14 @@ from pages.shared.settings import is_hidden, locked
 from pages.train.live_run.settings import ASK
 
 _LOOK_AGAIN: Final = 2.0  # seconds
+NO_RUN: Final = "none"  # in the address: what Train would begin, whatever runs there are
 _FOLLOWED: Final = "lr_own_run_followed"
 _REFUSED: Final = "lr_own_run_refused"
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What the page shows: a run, "" for the newest; at speed 0 live, else replayed."""
+    """What the page shows: a run, "" for the newest, `NO_RUN`; at speed 0 live, else replayed."""
 
     run: str
     speed: float = 0.0
@@ -56,7 +57,7 @@ def followed_run() -> Followed:
     run, written = st.query_params.get("run", ""), st.query_params.get("speed", "")
     speed = 0.0
     with suppress(ValueError):
-        speed = read_speed(written) if run else 0.0
+        speed = read_speed(written) if run not in ("", NO_RUN) else 0.0
     used = f"{speed:g}" if speed else ""
     link.register("run", run)
     link.register("speed", used)

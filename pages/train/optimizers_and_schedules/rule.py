@@ -1,6 +1,6 @@
 """One update rule with switches: what each step keeps, and which optimizer it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 import streamlit as st
@@ -37,8 +37,8 @@ for t in range(1, {steps} + 1):
     g = p / 2{l2}
 {lines}
     p -= lr * update
-    if t == 1:
-        print("p after the first step:", f"{{p:.4f}}")
+    if t <= 2:
+        print(f"p after step {{t}}: {{p:.5f}}")
 """
 
 
@@ -105,18 +105,27 @@ def _slope(p: Numbers) -> Numbers:
 
 def _headline(rule: Rule, steps: tuple[Step, ...]) -> str:
     name = name_of(rule)
-    first = steps[0].after[0]
+    if rule.decay == "l2" and (bare := name_of(replace(rule, decay="none"))):
+        name = _("{name} with L2 weight decay").format(name=bare)
     said = (
-        _("This is {name}: its first step brings p from 1 to {first}")
+        _("This is {name}: its first two steps bring p from 1 to {values}")
         if name
-        else _("A rule without a name: its first step brings p from 1 to {first}")
-    ).format(name=name, first=f"{first:.4f}")
+        else _("A rule without a name: its first two steps bring p from 1 to {values}")
+    ).format(name=name, values=_first_two(steps))
+    is_sgd = rule.second == "none" and not rule.orthogonalize
     if rule.decay == "decoupled" and rule.weight_decay:
-        (coupled,) = run_rule(l2_twin(rule), _slope, (START,), 1)
-        said += _("; with L2 instead to {other}").format(other=f"{coupled.after[0]:.4f}")
+        coupled = run_rule(l2_twin(rule), _slope, (START,), 2)
+        said += _("; with L2 instead to {values}").format(values=_first_two(coupled))
+    elif is_sgd and (rule.momentum != "none" or rule.weight_decay):
+        plain = run_rule(Rule(lr=rule.lr), _slope, (START,), 2)
+        said += _("; plain SGD to {values}").format(values=_first_two(plain))
     if has_diverged(steps):
         said += _("; it diverges at step {step}").format(step=len(steps))
     return said
+
+
+def _first_two(steps: tuple[Step, ...]) -> str:
+    return _(" and ").join(f"{step.after[0]:.5f}" for step in steps[:2])
 
 
 def _written(rule: Rule) -> str:

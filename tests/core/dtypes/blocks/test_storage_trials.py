@@ -114,6 +114,7 @@ def test_floor_clips_957_to_896_and_rceil_keeps_it():
     assert floor.largest == 957
     assert floor.largest_restored == even.largest_restored == 896
     assert rceil.largest_restored == ceil.largest_restored == 960
+    assert (floor.largest_exponent, rceil.largest_exponent) == (1, 2)
     assert floor.num_overfull == floor.fullness.size == 128
     assert rceil.num_overfull == ceil.num_overfull == 0
     assert floor.exponents[0] == 1
