@@ -64,7 +64,7 @@ CARDS: Final = (
         ),
         shows="right",
         page="train/data_and_batches",
-        query=(("batches_tab", "files"),),
+        query=(("batches_tab", "files"), ("batches_file", "checkpoints")),
         concepts=("C92",),
     ),
     Card(
@@ -128,7 +128,7 @@ CARDS: Final = (
         shows="right",
         written="{:g}",
         page="train/data_and_batches",
-        query=(("batches_tab", "files"),),
+        query=(("batches_tab", "files"), ("batches_file", "checkpoints")),
         concepts=("C92",),
     ),
     Card(
@@ -152,7 +152,7 @@ CARDS: Final = (
         ),
         shows="right",
         page="train/data_and_batches",
-        query=(("batches_tab", "files"),),
+        query=(("batches_tab", "files"), ("batches_file", "checkpoints")),
         concepts=("C92",),
     ),
     Card(

@@ -225,13 +225,18 @@ def _row(plan: Plan, cluster: Cluster, count: int) -> tuple[str, Item]:
 
 def sentence(plan: Plan, time: Item, mfu: Item) -> str:
     """Return the headline: what is trained on what, how long, and what it makes of the peak."""
-    said = _("{time} at {mfu} MFU: {model} on {tokens} T tokens with {count} × {device}").format(
+    said = _(
+        "{time} at {mfu} MFU: {model} on {tokens} T tokens with {count} × {device}; {parts}"
+    ).format(
         model=plan.model.spec.name,
         tokens=plain(plan.trillions),
         count=f"{plan.count:,}",
         device=plan.device.device.name,
         time=hedged(format_seconds(time.amount), time),
         mfu=format_percent(mfu.amount),
+        parts=_(", ").join(
+            f"{_(part.name)} {format_percent(part.amount / time.amount)}" for part in time.children
+        ),
     )
     return said[:1].upper() + said[1:]
 

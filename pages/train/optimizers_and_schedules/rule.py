@@ -1,6 +1,6 @@
 """One update rule with switches: what each step keeps, and which optimizer it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 import streamlit as st
@@ -105,18 +105,36 @@ def _slope(p: Numbers) -> Numbers:
 
 def _headline(rule: Rule, steps: tuple[Step, ...]) -> str:
     name = name_of(rule)
-    first = steps[0].after[0]
+    first = f"{steps[0].after[0]:.4f}"
     said = (
         _("This is {name}: its first step brings p from 1 to {first}")
         if name
         else _("A rule without a name: its first step brings p from 1 to {first}")
-    ).format(name=name, first=f"{first:.4f}")
-    if rule.decay == "decoupled" and rule.weight_decay:
-        (coupled,) = run_rule(l2_twin(rule), _slope, (START,), 1)
-        said += _("; with L2 instead to {other}").format(other=f"{coupled.after[0]:.4f}")
+    ).format(name=name, first=first)
+    said += _without(rule, first)
     if has_diverged(steps):
         said += _("; it diverges at step {step}").format(step=len(steps))
     return said
+
+
+def _without(rule: Rule, first: str) -> str:
+    """Return the first step without the rule's last switch; if it is the same, what is averaged."""
+    if rule.decay == "decoupled" and rule.weight_decay:
+        twin, words = l2_twin(rule), _("; with L2 instead to {other}")
+    elif rule.corrects_m or rule.corrects_v:
+        twin = replace(rule, bias_correction=False)
+        words = _("; without bias correction to {other}")
+    else:
+        return ""
+    (step,) = run_rule(twin, _slope, (START,), 1)
+    other = f"{step.after[0]:.4f}"
+    if other != first:
+        return words.format(other=other)
+    if rule.momentum == rule.second == "ema":
+        return _("; m averages about {gradients} gradients, v about {squares} squares").format(
+            gradients=f"{1 / (1 - rule.beta1):,.0f}", squares=f"{1 / (1 - rule.beta2):,.0f}"
+        )
+    return ""
 
 
 def _written(rule: Rule) -> str:
