@@ -226,7 +226,8 @@ def _row(plan: Plan, cluster: Cluster, count: int) -> tuple[str, Item]:
 def sentence(plan: Plan, time: Item, mfu: Item) -> str:
     """Return the headline: what is trained on what, how long, and what it makes of the peak."""
     said = _(
-        "{time} at {mfu} MFU: {model} on {tokens} T tokens with {count} × {device}; {parts}"
+        "{time} at {mfu} MFU: {model} on {tokens} T tokens with {count} × {device}; {share} is "
+        "compute"
     ).format(
         model=plan.model.spec.name,
         tokens=plain(plan.trillions),
@@ -234,9 +235,7 @@ def sentence(plan: Plan, time: Item, mfu: Item) -> str:
         device=plan.device.device.name,
         time=hedged(format_seconds(time.amount), time),
         mfu=format_percent(mfu.amount),
-        parts=_(", ").join(
-            f"{_(part.name)} {format_percent(part.amount / time.amount)}" for part in time.children
-        ),
+        share=format_percent(time.child("compute").amount / time.amount),
     )
     return said[:1].upper() + said[1:]
 
