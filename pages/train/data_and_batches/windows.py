@@ -36,8 +36,8 @@ def windows_tab(case: Case) -> Shown:
     num_bytes = sum(len(piece.raw) for window in case.windows for piece in window.inputs)
     return Shown(
         headline=_(
-            "A step reads {rows} × {length} = {targets} tokens, {bytes} bytes of text, and "
-            "predicts the next of each"
+            "A step reads {rows} × {length} = {targets} tokens ({bytes} bytes) and predicts the "
+            "next of each"
         ).format(
             rows=case.batch_size, length=case.seq_len, targets=format_exact(int(targets.amount)),
             bytes=format_exact(num_bytes),
