@@ -65,7 +65,7 @@ CARDS: Final = (
         ),
         shows="right",
         page="train/data_and_batches",
-        query=(("batches_tab", "files"),),
+        query=(("batches_tab", "files"), ("batches_file", "checkpoints")),
         concepts=("C95",),
     ),
     Card(
@@ -129,7 +129,7 @@ CARDS: Final = (
         shows="right",
         written="{:g}",
         page="train/data_and_batches",
-        query=(("batches_tab", "files"),),
+        query=(("batches_tab", "files"), ("batches_file", "checkpoints")),
         concepts=("C95",),
     ),
     Card(
@@ -153,7 +153,7 @@ CARDS: Final = (
         ),
         shows="right",
         page="train/data_and_batches",
-        query=(("batches_tab", "files"),),
+        query=(("batches_tab", "files"), ("batches_file", "checkpoints")),
         concepts=("C95",),
     ),
     Card(

@@ -61,7 +61,7 @@ def _part_bytes(item: Item, part: str) -> int:
 
 def _sentence(rows: Rows, look: Look) -> str:
     parts = [f"{label} {look.format_bytes(item.amount)}" for label, item in rows]
-    return _("Bytes of the weights with their scales: {parts}.").format(parts=_(", ").join(parts))
+    return _("Bytes with the scales: {parts}.").format(parts=_(", ").join(parts))
 
 
 def _table(rows: Rows, look: Look) -> Table:

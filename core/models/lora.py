@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from core.language import _
+from core.language.listing import followed_by
 
 
 class LoRALinear(nn.Module):
@@ -121,8 +122,9 @@ def _refusal(module: nn.Module, wrong: Sequence[str], names: Sequence[str]) -> s
         wrong=_(", ").join(wrong) or "''", names=_(", ").join(names) or "–"
     )
     if any(isinstance(each, nn.MultiheadAttention) for each in module.modules()):
-        said += " " + _(
+        packed = _(
             "nn.MultiheadAttention keeps queries, keys and values in one packed parameter, "
             "in_proj_weight, which is no linear layer."
         )
+        return followed_by(said, packed)
     return said

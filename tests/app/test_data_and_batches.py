@@ -8,7 +8,7 @@ from torch.utils.data import DataLoader, DistributedSampler
 
 from core.train.start.loader_speed import LoaderTiming
 from pages.train.data_and_batches import loader
-from tests.app.shown import page_links
+from tests.app.shown import page_links, said
 
 PAGE = "train/data_and_batches"
 
@@ -119,10 +119,16 @@ def test_loaders_are_measured_at_the_push_of_a_button_and_drawn(open_page, monke
 def test_files_say_what_numpy_and_torch_say(open_page, run_code):
     app = open_page(PAGE, batches_tab="files", batches_whose="llama")
     assert "1,400,000,000,000 tokens in uint16 are 2.8" in headline(app)
-    shown = " ".join(each.value for each in [*app.markdown, *app.caption])
-    assert "GLOBAL print was not an allowed global" in shown
-    assert "a header of 128 bytes" in shown
+    assert "a header of 128 bytes" in said(app)
     assert run_code(app).splitlines()[-1].startswith("2800000000000 bytes")
+
+
+def test_refused_checkpoints_are_counted_in_the_headline_with_torchs_own_words(open_page, run_code):
+    app = open_page(PAGE, batches_tab="files", batches_file="checkpoints")
+    assert "reads 2 of 5 checkpoints and refuses 3" in headline(app)
+    assert "GLOBAL print was not an allowed global" in said(app)
+    printed = run_code(app).splitlines()
+    assert [each.partition(":")[0] for each in printed] == ["read", "refused", "read", "refused"]
 
 
 def test_another_seed_of_one_use_is_named(open_page, run_code):

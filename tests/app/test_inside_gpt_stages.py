@@ -141,7 +141,7 @@ def test_the_masks_of_both_conventions_stand_side_by_side_and_a_row_without_keys
     app = open_page(KEY, inside_tab="attention")
     _head, masks = app.get("plotly_chart")
     numbers = re.findall(r"\d+", masks.proto.alt)
-    assert numbers == ["5", "15", "10", "10", "1"]
+    assert numbers == ["5", "15", "10", "10"]
     assert "NaN: 1 of 5 rows" in said(app)
     lost = torch.full((1, 5), -torch.inf).softmax(-1)
     assert lost.isnan().all()

@@ -30,6 +30,7 @@ SHOWN = (
     ("pcie-and-memory", ("C47",), ("pin_memory()", "non_blocking=True")),
     ("published-ladder", ("C115",), ("24.9 GiB", "4.60 GiB")),
     ("training-autocast", ("C116",), ("weight.grad", "fp32", "100 GiB")),
+    ("bits-bf16-half", ("C1",), ("float32 0100000001001001", "bfloat16 0100000001001001 =")),
 )
 # What a lesson of these concepts must have on its first screen, for each of them.
 TERMS = {

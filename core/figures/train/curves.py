@@ -117,11 +117,25 @@ def _sentence(curves: Mapping[str, Sequence[float]], axes: Axes, first: int) -> 
             x=axes.x,
             last=format_exact(len(values) - 1 + first),
         )
+        + _turn(values, axes, first)
         for name, values in curves.items()
         if values
     ]
     nothing = _("nothing was computed")
     return _("{y}: {parts}.").format(y=axes.y, parts=_("; ").join(parts) or nothing)
+
+
+def _turn(values: Sequence[float], axes: Axes, first: int) -> str:
+    """Return the value farthest beyond both ends, if there is one."""
+    low, high = sorted((values[0], values[-1]))
+    steps = [step for step, value in enumerate(values) if math.isfinite(value)]
+    at = max(steps, key=lambda step: max(low - values[step], values[step] - high), default=0)
+    turn = f"{values[at]:.4g}"
+    if turn in {f"{low:.4g}", f"{high:.4g}"}:
+        return ""
+    return _(", by way of {value} at {x} {step}").format(
+        value=turn, x=axes.x, step=format_exact(at + first)
+    )
 
 
 def _table(curves: Mapping[str, Sequence[float]], axes: Axes, first: int) -> dict[str, Any]:

@@ -96,7 +96,19 @@ def _headline(case: Case) -> str:
         change=signed(nudged.change),
         gradient=number_text(nudged.gradient),
         predicted=signed(nudged.predicted),
-    )
+    ) + _added_up(case)
+
+
+def _added_up(case: Case) -> str:
+    """Return the `.grad` of what is changed where more than one backward pass has added to it."""
+    grad = case.capture.leaves[case.leaf].gradient
+    while isinstance(grad, list):
+        grad = grad[0]
+    count = sum(event.kind == "seed" for event in case.capture.events)
+    if grad is None or count < 2:
+        return ""
+    message = _("; after {count} backward passes its `.grad` is {grad}")
+    return message.format(count=count, grad=number_text(grad))
 
 
 def _size(case: Case) -> str:

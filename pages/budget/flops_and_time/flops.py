@@ -126,7 +126,7 @@ def components(chosen: Step) -> Shown:
         headline=said[:1].upper() + said[1:],
         charts=[Chart(picture=components_picture(step, look()), file_name="step-flops")],
         numbers=[
-            (_("One step"), step),
+            (_("One training step"), step),
             (_("Counted for MFU"), model_flops(step)),
             (_("6ND"), rule),
         ],
@@ -164,7 +164,7 @@ def _words(chosen: Step) -> list[str]:
 def _side(chosen: Step, name: str) -> Compared:
     step = step_flops(chosen.model.spec, chosen.recipe, causal=chosen.causal)
     rows = [
-        (_("One step"), step),
+        (_("One training step"), step),
         *((_(part.name), part) for part in step.children),
         (_("6ND"), flops_rule(counts(chosen.model.spec).active, chosen.recipe.seq_len)),
     ]
@@ -211,7 +211,11 @@ def why_six(layers: TwoLayers) -> Shown:
             ratio=f"{backward.amount / forward.amount:.3g}",
         ),
         charts=[Chart(picture=two_layers_picture(step, look()), file_name="two-layers")],
-        numbers=[(_("Forward"), forward), (_("Backward"), backward), (_("One step"), step)],
+        numbers=[
+            (_("Forward"), forward),
+            (_("Backward"), backward),
+            (_("One training step"), step),
+        ],
         widths=(4, 1),
         code=CODE_OF_TWO_LAYERS.format(
             rows=layers.rows, width=layers.width, outputs=layers.outputs, needed=layers.needed

@@ -15,6 +15,7 @@ from core.budget.training.duration import reached_mfu, training_time
 from core.budget.training.memory import training_budget
 from core.figures.budget.flops_and_time.lines import lines_picture
 from core.language import _, ngettext
+from core.language.listing import followed_by
 from core.units import format_percent, format_seconds
 from pages.budget.flops_and_time.inputs import (
     ASK,
@@ -149,13 +150,14 @@ def lines(plan: Plan) -> Shown:
     rows = [_row(plan, cluster, count) for count in counts_from(cluster)]
     time, recipe = rows[0][1], spread(plan.recipe, cluster, plan.batch)
     mfu = reached_mfu(spec, recipe, cluster, plan.tokens, float(time.amount))
+    step = step_words(plan, cluster)
     memory = memory_words(training_budget(spec, recipe, cluster))
     return Shown(
         headline=sentence(plan, time, mfu),
         charts=[Chart(picture=lines_picture(rows, look()), file_name="training-time")],
         numbers=[*((_(part.name), part) for part in time.children), (_("MFU"), mfu)],
         widths=(4, 1),
-        notes=[f"{memory} {step_words(plan, cluster)}".strip()],
+        notes=[followed_by(memory, step) if memory else step],
         code=_code(plan, recipe),
     )
 
@@ -225,13 +227,17 @@ def _row(plan: Plan, cluster: Cluster, count: int) -> tuple[str, Item]:
 
 def sentence(plan: Plan, time: Item, mfu: Item) -> str:
     """Return the headline: what is trained on what, how long, and what it makes of the peak."""
-    said = _("{time} at {mfu} MFU: {model} on {tokens} T tokens with {count} × {device}").format(
+    said = _(
+        "{time} at {mfu} MFU: {model} on {tokens} T tokens with {count} × {device}; {share} is "
+        "compute"
+    ).format(
         model=plan.model.spec.name,
         tokens=plain(plan.trillions),
         count=f"{plan.count:,}",
         device=plan.device.device.name,
         time=hedged(format_seconds(time.amount), time),
         mfu=format_percent(mfu.amount),
+        share=format_percent(time.child("compute").amount / time.amount),
     )
     return said[:1].upper() + said[1:]
 
@@ -247,7 +253,7 @@ def step_words(plan: Plan, cluster: Cluster) -> str:
         "Beyond {most} devices even one sequence of {length} tokens for each replica makes the "
         "step larger."
     )
-    return f"{same} {more.format(most=f'{most:,}', length=f'{alone:,}')}"
+    return followed_by(same, more.format(most=f"{most:,}", length=f"{alone:,}"))
 
 
 def memory_words(budget: Budget) -> str:

@@ -331,6 +331,13 @@ def roofline_sentence(below: Below, edge: Item, share: Item) -> str:
         "{kind}: {waiting} of {count} operations are memory-bound, together at most {share} of "
         "the peak; ridge point of {device}: {edge} FLOP/byte"
     )
+    product, size = below.operations[-1], 0
+    if below.kind == "examples":  # the last one's intensity grows as n
+        text = _(
+            "{kind}: {waiting} of {count} operations are memory-bound; ridge point of {device}: "
+            "{edge} FLOP/byte, which a matmul reaches at n = {size}"
+        )
+        size = math.ceil(edge.amount / product.intensity.amount * product.flops.values["rows"])
     return text.format(
         kind=_(KINDS[below.kind]),
         waiting=waiting,
@@ -338,4 +345,5 @@ def roofline_sentence(below: Below, edge: Item, share: Item) -> str:
         device=below.device.device.name,
         edge=f"{edge.amount:,.1f}" if 1 <= edge.amount < 1000 else intensity_words(edge.amount),
         share=format_percent(share.amount),
+        size=f"{size:,}",
     )

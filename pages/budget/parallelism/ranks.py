@@ -187,9 +187,9 @@ def sharding(case: Case) -> Shown:
         headline=_sharding_sentence(ways, case.cluster.weight_ranks),
         charts=[Chart(picture=picture, file_name="sharding")],
         numbers=[
-            (_("Weights"), held.child("weights")),
-            (_("Gradients"), held.child("gradients")),
-            (_("Optimizer"), held.child("optimizer")),
+            (_("weights"), held.child("weights")),
+            (_("gradients"), held.child("gradients")),
+            (_("optimizer"), held.child("optimizer")),
         ],
         code=case.code,
     )

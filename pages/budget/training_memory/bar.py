@@ -18,6 +18,7 @@ from core.budget.training.states import trained_parameters
 from core.budget.weights.parameters import counts
 from core.figures.budget.training_memory.bar import MOST_BARS, DeviceBar, bar_picture
 from core.language import N_, _
+from core.language.listing import followed_by
 from core.units import format_exact, format_percent
 from pages.budget.training_memory.inputs import Case, write_code
 from pages.budget.training_memory.words import short_words, that_differ
@@ -139,7 +140,8 @@ def _explain(case: Scenario, budget: Budget) -> None:
         low=look().format_bytes(stage.low),
         high="?" if stage.high == inf else look().format_bytes(stage.high),
     )
-    st.caption(moment + _nominal(case.cluster.device))
+    nominal = _nominal(case.cluster.device)
+    st.caption(followed_by(moment, nominal) if nominal else moment)
     st.caption(not_counted())
     st.caption(beside_the_timeline(case, stage))
     if PRECISIONS[case.recipe.precision].copies:
@@ -179,8 +181,8 @@ def _nominal(device: DeviceSpec) -> str:
         "context": look().format_bytes(device.context),
     }
     if not device.context:
-        return " " + _("Of the nominal {sold} a process gets {usable}.").format(**sizes)
+        return _("Of the nominal {sold} a process gets {usable}.").format(**sizes)
     said = _(
         "Of the nominal {sold} the driver and {context} of CUDA context leave {usable} for tensors."
     )
-    return " " + said.format(**sizes)
+    return said.format(**sizes)

@@ -118,12 +118,13 @@ def _rows(case: Scenario, view: str) -> tuple[Rows, int]:
 def sentence(case: Scenario, each: Item, largest: Item, memory: str) -> str:
     """Return the bytes for each parameter, and the largest model that some memory holds."""
     return _(
-        "{optimizer}, {recipe}: {each} bytes for each parameter; {memory} hold at most "
-        "{count} parameters"
+        "{optimizer}, {recipe}: {each} bytes for each parameter, {times} × its weight in 16 bits; "
+        "{memory} hold at most {count} parameters"
     ).format(
         recipe=LABELS["precision"](case.recipe.precision),
         optimizer=LABELS["optimizer"](case.recipe.optimizer),
         each=f"{each.amount:.4g}",
+        times=f"{each.amount / 2:.3g}",
         memory=memory,
         count=format_count(largest.amount),
     )

@@ -11,7 +11,7 @@ from typing import Final
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
 from core.dtypes.cast.draws import draw_roundings
 from core.figures.dtypes.rounding_and_overflow.bits import hexadecimal
-from core.figures.dtypes.rounding_and_overflow.cast_words import digits
+from core.figures.dtypes.rounding_and_overflow.cast_words import digits, precision
 from core.figures.dtypes.rounding_and_overflow.formats import formats_picture
 from core.figures.dtypes.rounding_and_overflow.modes import modes_picture
 from core.figures.dtypes.rounding_and_overflow.spacing import spacing_picture
@@ -86,7 +86,12 @@ def modes(case: Case) -> Shown:
     }
     chosen = (case.rounding, case.overflow)
     picture = modes_picture(grid, chosen, case.fmt.name, case.said, look())
-    return answered(case, picture, "rounding_modes")
+    shown = answered(case, picture, "rounding_modes")
+    results = dict.fromkeys(digits(trace.result, precision(case.fmt)) for trace in grid.values())
+    said = _("{answer}; by six modes and four overflow rules: {results}")
+    return replace(
+        shown, headline=said.format(answer=shown.headline, results=_(", ").join(results))
+    )
 
 
 def spacing(case: Case) -> Shown:

@@ -101,9 +101,9 @@ def stages(case: Case, key: str) -> Shown:
 
 def _headline(stage: Stage, seen: Seen) -> str:
     tensor = next(iter(stage.outputs.values()))
-    words = _("{title}: `{equation}`, {shape} numbers, {flops} FLOPs")
+    words = _("{title}: `{equation}`, {shape} numbers, {flops} matmul FLOPs")
     if len(stage.outputs) > 1:
-        words = _("{title}: `{equation}`, {count} times {shape} numbers, {flops} FLOPs")
+        words = _("{title}: `{equation}`, {count} times {shape} numbers, {flops} matmul FLOPs")
     return words.format(
         title=seen.title,
         equation=stage.equation,

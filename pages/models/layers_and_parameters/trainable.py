@@ -77,7 +77,9 @@ def trainable(case: Case, choice: Choice) -> Shown:
             else with_parts(case.source, choice.parts)
         )
     except ValueError as error:
-        return refused_inputs(N_("These LoRA adapters cannot be added."), error)
+        names = _(", ").join(f"`{name}`" for name in targets)
+        refusal = _("LoRA on {names} is refused: 0 layers are adapted").format(names=names)
+        return refused_inputs(refusal, error)
     meanings = {_("weights"): "weights", _("gradients"): "gradients", _("optimizer"): "optimizer"}
     bars = {
         _("all of it"): _bytes(case.tree, case.tree.num_params),

@@ -54,13 +54,18 @@ def _headline(made: Made) -> str:
         "count": tensor.layout.numel,
         "dtype": tensor.dtype,
         "size": size_text(tensor.layout.storage_bytes),
+        "stride": tensor.layout.stride,
         "values": ", ".join(f"{value:.4g}" for value in made.values),
     }
     if len(made.values) < 4:
         return _("`{code}` makes {size}: [{values}] in {dtype}").format(**values)
     if made.step.kind == "view":
-        return _("`{code}` shares {size}: {count} elements of {dtype}").format(**values)
-    return _("`{code}` makes {size}: {count} elements of {dtype}").format(**values)
+        return _("`{code}` shares {size}: {count} elements of {dtype}, strides {stride}").format(
+            **values
+        )
+    return _("`{code}` makes {size}: {count} elements of {dtype}, strides {stride}").format(
+        **values
+    )
 
 
 def _notes(made: Made) -> list[str]:

@@ -19,11 +19,12 @@ from core.train.text.token_files import (
 )
 from core.units import format_bytes, format_exact
 from pages.shared.charts import table_markdown
-from pages.shared.settings import look, presenting
+from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 from pages.train.data_and_batches.inputs import ASK
 
 WHOSE: Final = {"here": N_("The Python language reference"), "llama": N_("LLaMA's training data")}
+FILES: Final = {"tokens": N_("Tokens"), "checkpoints": N_("Checkpoints")}
 _CODE: Final = """
 import os, tempfile
 import numpy as np
@@ -43,8 +44,39 @@ print({count} * np.dtype(np.{dtype}).itemsize, "bytes for {count} tokens")
 """
 
 
-def choose_file() -> tuple[str, str]:
-    """Show whose tokens and in which dtype."""
+_CHECKPOINTS_CODE: Final = """
+import io
+import pickle
+import re
+
+import numpy as np
+import torch
+
+model = torch.nn.Linear(2, 2)
+for checkpoint in (
+    {"model": model.state_dict(), "step": 7},
+    {"best_loss": np.float64(0.5)},
+    {"best_loss": float(np.float64(0.5))},
+    model,
+):
+    file = io.BytesIO()
+    torch.save(checkpoint, file)
+    file.seek(0)
+    try:
+        torch.load(file)  # weights_only=True since 2.6
+        print("read")
+    except pickle.UnpicklingError as error:
+        print("refused:", re.search(r"GLOBAL \\S+", str(error))[0])
+"""
+
+
+def choose_file() -> tuple[str, str] | None:
+    """Show whose tokens and in which dtype; nothing of either where checkpoints are asked for."""
+    file = ASK.segmented(
+        "file", _("Files of"), tuple(FILES), default="tokens", labels=lambda key: _(FILES[key])
+    )
+    if file == "checkpoints":
+        return None
     whose = ASK.segmented(
         "whose", _("Tokens of"), tuple(WHOSE), default="here", labels=lambda key: _(WHOSE[key])
     )
@@ -61,8 +93,10 @@ def _loaded() -> tuple[Loaded, ...]:
     return load_checkpoints()
 
 
-def files_tab(chosen: tuple[str, str]) -> Shown:
-    """Say what the tokens take on disk, what .npy adds, and what is refused."""
+def files_tab(chosen: tuple[str, str] | None) -> Shown:
+    """Say what the tokens take on disk and what .npy adds, or which checkpoints are refused."""
+    if chosen is None:
+        return _checkpoints()
     whose, dtype = chosen
     files, here = _files(dtype), dataset_of(TrainConfig(), None, "").tokens
     count = LLAMA_TOKENS if whose == "llama" else len(here)
@@ -74,7 +108,6 @@ def files_tab(chosen: tuple[str, str]) -> Shown:
         ),
         charts=[Chart(picture=files_picture(sizes, look()), file_name="token-files")],
         notes=[_of_headers(files), _of_maps(files)],
-        below=None if presenting() else _show_refusals,
         code=_CODE.format(dtype=dtype, count=count),
     )
 
@@ -98,14 +131,8 @@ def _of_maps(files: TokenFiles) -> str:
     return said
 
 
-def _show_refusals() -> None:
+def _checkpoints() -> Shown:
     """Show which checkpoints torch reads, with its own reasons."""
-    st.markdown(
-        _("**Checkpoints.** A pickle may name any function, and unpickling calls it. "
-          "`torch.load(path, weights_only=True)`, the default since 2.6, reads tensors and plain "
-          "values only, and runs nothing. A checkpoint that resumes holds the weights, the state "
-          "of the optimizer and the step:")
-    )  # fmt: skip
     loaded = _loaded()
     st.markdown(
         table_markdown(
@@ -115,3 +142,17 @@ def _show_refusals() -> None:
             }
         )
     )
+    return Shown(
+        headline=_("`torch.load` reads {read} of {count} checkpoints and refuses {refused}").format(
+            read=sum(not each.error for each in loaded),
+            count=len(loaded),
+            refused=sum(bool(each.error) for each in loaded),
+        ),
+        notes=[
+            _("A pickle may name any function, and unpickling calls it. "
+              "`torch.load(path, weights_only=True)`, the default since 2.6, reads tensors and "
+              "plain values only, and runs nothing. A checkpoint that resumes holds the weights, "
+              "the state of the optimizer and the step.")
+        ],
+        code=_CHECKPOINTS_CODE,
+    )  # fmt: skip

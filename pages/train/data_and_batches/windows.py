@@ -33,11 +33,14 @@ def windows_tab(case: Case) -> Shown:
     ids = case.tokens[first : start + case.seq_len + 1 + MARGIN].tolist()
     around = pieces_of(case.tokenizer, ids)
     targets, starts = step_items(count, case.seq_len, case.batch_size)
+    num_bytes = sum(len(piece.raw) for window in case.windows for piece in window.inputs)
     return Shown(
         headline=_(
-            "A step reads {rows} × {length} = {targets} tokens and predicts the next of each"
+            "A step reads {rows} × {length} = {targets} tokens ({bytes} bytes) and predicts the "
+            "next of each"
         ).format(
-            rows=case.batch_size, length=case.seq_len, targets=format_exact(int(targets.amount))
+            rows=case.batch_size, length=case.seq_len, targets=format_exact(int(targets.amount)),
+            bytes=format_exact(num_bytes),
         ),
         charts=[
             Chart(

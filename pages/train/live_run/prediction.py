@@ -40,9 +40,11 @@ def headline_text(config: TrainConfig, parameters: str) -> str:
     text = _("{tokens} tokens a step, learning rate {rate}")
     if parameters:
         text = _("{params} parameters learn from {tokens} tokens a step, learning rate {rate}")
+    tokens, pieces = config.tokens_per_step, config.accumulation_steps
+    product = f"{pieces} × {tokens // pieces:,} = " if pieces > 1 else ""
     return text.format(
         params=parameters,
-        tokens=f"{config.tokens_per_step:,}",
+        tokens=f"{product}{tokens:,}",
         rate=f"{config.learning_rate:g}",
     )
 

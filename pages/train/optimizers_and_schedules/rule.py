@@ -93,7 +93,10 @@ def rule_tab(case: Case, switches: Switches) -> Shown:
     return Shown(
         headline=_headline(rule, steps),
         charts=[Chart(picture=picture, file_name="update-rule")],
-        notes=[_("The loss is p²/4, so the gradient is p/2. {rule}").format(rule=_written(rule))],
+        notes=[
+            _("The loss is p²/4, so the gradient is p/2. {rule}").format(rule=_written(rule)),
+            *_averages(rule),
+        ],
         below=None if presenting() else lambda: show_table(steps_table(rule, steps[:NUM_SHOWN])),
         code="" if rule.orthogonalize else _code(rule, len(steps)),
     )
@@ -116,6 +119,9 @@ def _headline(rule: Rule, steps: tuple[Step, ...]) -> str:
     if rule.decay == "decoupled" and rule.weight_decay:
         coupled = run_rule(l2_twin(rule), _slope, (START,), 2)
         said += _("; with L2 instead to {values}").format(values=_first_two(coupled))
+    elif rule.corrects_m or rule.corrects_v:
+        bare_steps = run_rule(replace(rule, bias_correction=False), _slope, (START,), 2)
+        said += _("; without bias correction to {values}").format(values=_first_two(bare_steps))
     elif is_sgd and (rule.momentum != "none" or rule.weight_decay):
         plain = run_rule(Rule(lr=rule.lr), _slope, (START,), 2)
         said += _("; plain SGD to {values}").format(values=_first_two(plain))
@@ -126,6 +132,17 @@ def _headline(rule: Rule, steps: tuple[Step, ...]) -> str:
 
 def _first_two(steps: tuple[Step, ...]) -> str:
     return _(" and ").join(f"{step.after[0]:.5f}" for step in steps[:2])
+
+
+def _averages(rule: Rule) -> list[str]:
+    """Return how far back the exponential averages reach, if both are such."""
+    if not rule.momentum == rule.second == "ema":
+        return []
+    return [
+        _("m averages about {gradients} gradients, v about {squares} squares.").format(
+            gradients=f"{1 / (1 - rule.beta1):,.0f}", squares=f"{1 / (1 - rule.beta2):,.0f}"
+        )
+    ]
 
 
 def _written(rule: Rule) -> str:

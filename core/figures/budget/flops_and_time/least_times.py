@@ -99,7 +99,7 @@ def _sentence(groups: Groups) -> str:
     parts = []
     for group in groups:
         times = [f"{label} {format_seconds(each)}" for label, each in group.seconds.items()]
-        parts.append(f"{group.name}: {_(', ').join(times)}")
+        parts.append(_("{name}: {times}").format(name=group.name, times=_(", ").join(times)))
     return _("Times on a scale of powers of ten. {groups}.").format(groups=_("; ").join(parts))
 
 

@@ -121,10 +121,16 @@ def _sentence(bars: Bars, capacity: float, look: Look) -> str:
         _("{name} {size}").format(name=_(part.name), size=look.format_bytes(part.amount))
         for part in largest
     ]
-    return _(
-        "The most loaded device, {label}, holds {amount} at the peak, between {low} and {high}: "
-        "{parts}. It is full at {capacity}."
-    ).format(
+    said = _(
+        "A device holds {amount} at the peak, between {low} and {high}: {parts}. It is full at "
+        "{capacity}."
+    )
+    if len(bars) > 1:
+        said = _(
+            "The most loaded device, {label}, holds {amount} at the peak, between {low} and "
+            "{high}: {parts}. It is full at {capacity}."
+        )
+    return said.format(
         label=most.label,
         amount=look.format_bytes(most.amount),
         low=look.format_bytes(most.low),

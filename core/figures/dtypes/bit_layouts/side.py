@@ -13,6 +13,7 @@ from core.dtypes.facts.format_facts import short_number, written_value
 from core.figures.dtypes.bit_layouts.rows import DENSE_ROW_PX, are_dense, row_axes
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
+from core.language.listing import followed_by
 from core.units import in_percent
 
 ROW_PX: Final = 40
@@ -201,7 +202,8 @@ def _sentence(said: str, rows: Sequence[BitRow]) -> str:
     start = _(
         "{value} in {count} formats, rows of bits aligned where the mantissa begins: {rows}."
     ).format(value=said, count=len(rows), rows=_("; ").join(parts))
-    return " ".join(filter(None, (start, half_sentence(rows))))
+    half = half_sentence(rows)
+    return followed_by(start, half) if half else start
 
 
 def _table(rows: Sequence[BitRow]) -> Table:

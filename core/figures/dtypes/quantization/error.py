@@ -9,7 +9,7 @@ from core.dtypes.blocks.storage_trials import Loss, histogram_centers
 from core.figures.dtypes.quantization.codes import SIDES, draw_title
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
-from core.units import format_decibels
+from core.units import format_decibels, format_percent
 
 HEIGHT_PX: Final = 380
 PRESENT_HEIGHT_PX: Final = 420
@@ -131,7 +131,7 @@ def _sentence(losses: Sequence[Loss]) -> str:
             name=loss.name,
             rmse=size_text(loss, loss.stats.rmse),
             largest=size_text(loss, loss.stats.max_abs),
-            exact=f"{loss.exact_share:.1%}",
+            exact=format_percent(loss.exact_share),
         )
         for loss in losses
     ]

@@ -108,14 +108,13 @@ def mask_conventions_picture(keeps: Masked, hides: Masked, turned: Masked, look:
     message = _(
         "A causal mask of {count} tokens: {kept} pairs are True where True means keep, {hidden} "
         "where it means masked. The wrong way round {future} pairs of the future are seen, and "
-        "{nan} rows are NaN."
+        "the last row is NaN."
     )
     alt = message.format(
         count=len(names),
         kept=sum(map(sum, keeps.mask)),
         hidden=sum(map(sum, hides.mask)),
         future=turned.num_future,
-        nan=turned.num_nan,
     )
     table = {
         _("query"): names,

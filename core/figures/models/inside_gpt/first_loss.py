@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from core.figures.picture import Drawing, Look, Picture
 from core.language import _
+from core.language.listing import followed_by
 from core.models.first_loss import FirstLoss
 
 HEIGHT_PX = 380
@@ -89,7 +91,7 @@ def _alt(at: FirstLoss, ln_vocab: float, large: Mapping[str, tuple[FirstLoss, in
         _("{name}: {loss} nats.").format(name=name, loss=f"{each.loss:.2f}")
         for name, (each, _size) in large.items()
     ]
-    return " ".join([text, *more])
+    return reduce(followed_by, more, text)
 
 
 def _table(

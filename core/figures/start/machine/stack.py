@@ -39,7 +39,9 @@ def stack_picture(layers: Sequence[Layer], look: Look) -> Picture:
         "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
     }
     figure = drawing.figure(layout | axes | {"bargap": 0.25, "showlegend": False})
-    parts = [f"{_(layer.name)} ({layer.found})" for layer in layers]
+    parts = [
+        _("{name} ({found})").format(name=_(layer.name), found=layer.found) for layer in layers
+    ]
     alt = _("The layers from the program down to the hardware: {layers}.").format(
         layers=_(", then ").join(parts)
     )

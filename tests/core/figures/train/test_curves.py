@@ -37,6 +37,10 @@ def test_curves_of_different_lengths_share_a_table_and_no_curve_is_told():
     picture = curves_picture({"a": [1.0, 2.0], "b": []}, AXES, Look())
     assert picture.table["b"] == [None, None]
     assert "a goes from 1 to 2 at step 1" in picture.alt
+    assert "by way of" not in picture.alt
+    there_and_back = curves_picture({"a": [1.0, 3.0, 2.0], "b": [1.0, 0.0, 1.0]}, AXES, Look()).alt
+    assert "by way of 3 at step 1; " in there_and_back
+    assert "by way of 0 at step 1" in there_and_back
     assert "nothing was computed" in curves_picture({"b": []}, AXES, Look()).alt
 
 

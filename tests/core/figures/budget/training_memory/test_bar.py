@@ -53,7 +53,7 @@ def test_beside_many_bars_there_is_room_for_one_line():
 
 def test_the_sentence_names_the_largest_parts_and_the_line():
     alt = drawn()[1].alt
-    assert "stage 0, holds 124 GiB at the peak, between 118 GiB and 136 GiB" in alt
+    assert "A device holds 124 GiB at the peak, between 118 GiB and 136 GiB" in alt
     assert "optimizer 50.2 GiB, weights 37.7 GiB" in alt
     assert f"full at {usable('h100-sxm')}" in alt
 
