@@ -36,8 +36,8 @@ def test_a_projector_shows_large_text_and_the_whole_picture(new_page, visit, sta
     check_projector(page, KEY)
 
 
-def test_next_leads_to_the_next_stage_and_into_the_address(new_page, visit):
+def test_later_leads_to_the_next_stage_and_into_the_address(new_page, visit):
     page = visit(new_page(1366, 768), "/inside-gpt", inside_tab="stages")
-    page.get_by_role("button", name="Next stage", exact=True).click()
+    page.get_by_role("button", name="Later", exact=True).click()
     until_headline(page, "Causal mask")
     page.until("location.search.includes('inside_stage=attention.mask')")

@@ -58,8 +58,8 @@ def choose_stage() -> str:
     if presenting():  # no room: the arrow keys lead through the list
         return key
     with st.container(horizontal=True, key=ASK.key("steps")):
-        _step(_("Previous stage"), ":material/chevron_left:", keys[:here][-1:])
-        _step(_("Next stage"), ":material/chevron_right:", keys[here + 1 :][:1])
+        _step(_("Earlier"), ":material/chevron_left:", keys[:here][-1:])
+        _step(_("Later"), ":material/chevron_right:", keys[here + 1 :][:1])
     return key
 
 
