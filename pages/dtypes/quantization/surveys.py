@@ -39,7 +39,8 @@ _NF4: Final = ("nf4", "nf4_double_quant")
 _RULES: Final = """
 for trial in try_rules(x, BLOCK_FORMATS[{mx!r}]):
     largest = f"{{trial.largest:.4g}} becomes {{trial.largest_restored:.4g}}"
-    print(f"{mx}, {{trial.rule}}: {{largest}}, {{trial.stats.sqnr_db:.1f}} dB")
+    scale = f"2^{{trial.largest_exponent}}"
+    print(f"{mx}, {{trial.rule}}, {{scale}}: {{largest}}, {{trial.stats.sqnr_db:.1f}} dB")
 """
 sizes_of = st.cache_data(max_entries=16, show_spinner=False)(try_sizes)
 
