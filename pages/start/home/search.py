@@ -47,8 +47,8 @@ _CHINESE_STOPS: Final = re.compile(
 _ERROR: Final = re.compile(r"Traceback \(|\w(?:Error|Exception|Warning)\b|报错[:：]")
 _ERROR_SHAPE: Final = re.compile(
     r"\b(?:expected .+ (?:got|found)|but (?:got|found|received)|must (?:be|match|have)|mismatch|"
-    r"can't|cannot|could not|can only|is not|are not|has no|does not (?:require|exist|match|have)|unexpected|invalid|"
-    r"illegal|failed|unable|not (?:supported|implemented|allowed)|out of (?:range|bounds|memory))\b"
+    r"can't|cannot|could not|can only|is not|are not|has no|does not (?:require|exist|match|have)|"
+    r"unexpected|invalid|illegal|failed|unable|not (?:supported|implemented|allowed)|out of (?:range|bounds|memory))\b"
 )
 _QUESTION: Final = re.compile(
     r"^\W*(?:how|why|what|when|which|where|who|is|are|do|does|can|should)\b|[?？]\s*$|怎|什么|如何|吗"
@@ -192,7 +192,7 @@ class Index:
         words = split(query)
         shared, known = Counter[int](), dict[str, float]()
         for word in words:
-            found, best = self._known(word), Counter[int]()
+            found, best = self._known(word, is_last=word is words[-1]), Counter[int]()
             for gram, factor in found.items():
                 for place, strength in self.holds[gram].items():
                     best[place] = max(best[place], factor * strength)
@@ -218,8 +218,11 @@ class Index:
         is_thing = self.entries[place].kind in {"model", "device"}
         return max(share * (0.6 + 0.4 * named), NAMED if is_thing and named > _IN_FULL else 0.0)
 
-    def _known(self, word: Word) -> Mapping[str, float]:
-        """Return the words here that a word of a query may be, and how surely it is each."""
+    def _known(self, word: Word, *, is_last: bool) -> Mapping[str, float]:
+        """Return the words here that a word of a query may be, and how surely it is each.
+
+        The last one may be half typed, one that is found nowhere misspelt.
+        """
         found = {gram: 1.0 for gram in word.grams if gram in self.holds}
         if _is_number(word.text):
             return found | {each: 1.0 for each in self.numbers if _is_same(word.text, each)}
@@ -227,7 +230,7 @@ class Index:
             return found
         after = self.vocabulary[bisect_left(self.vocabulary, word.text) :]
         begins = takewhile(lambda gram: gram.startswith(word.text), after)
-        found = dict.fromkeys(begins, _HALF_TYPED) | found
+        found = dict.fromkeys(begins if is_last else (), _HALF_TYPED) | found
         if found or len(word.text) < 2 * _SHORTEST:
             return found
         like = [gram for gram in self.vocabulary if gram[0] == word.text[0]]
