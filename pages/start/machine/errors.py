@@ -27,7 +27,13 @@ def errors() -> Shown:
         explain_error(error)
         if error.family:
             st.caption(family_said(error))
-    code = _CODE.format(code=indent(error.code, "    "))
+        if error.source:
+            source = _(
+                "It takes certain hardware, several processes or another version to raise this "
+                "error, so no code is shown. Source of its words: `{source}`"
+            )
+            st.caption(source.format(source=error.source))
+    code = _CODE.format(code=indent(error.code, "    ")) if error.code else ""
     return Shown(headline=f"`{error.line}`", code=code)
 
 
