@@ -48,7 +48,8 @@ _ERROR: Final = re.compile(r"Traceback \(|\w(?:Error|Exception|Warning)\b|报错
 _ERROR_SHAPE: Final = re.compile(
     r"\b(?:expected .+ (?:got|found)|but (?:got|found|received)|must (?:be|match|have)|mismatch|"
     r"can't|cannot|could not|can only|is not|are not|has no|does not (?:require|exist|match|have)|"
-    r"unexpected|invalid|illegal|failed|unable|not (?:supported|implemented|allowed)|out of (?:range|bounds|memory))\b"
+    r"unexpected|invalid|illegal|failed|unable|not (?:supported|implemented|allowed)|"
+    r"out of (?:range|bounds|memory))\b"
 )
 _QUESTION: Final = re.compile(
     r"^\W*(?:how|why|what|when|which|where|who|is|are|do|does|can|should)\b|[?？]\s*$|怎|什么|如何|吗"
