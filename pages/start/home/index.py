@@ -172,7 +172,7 @@ def _sizing(kind: str, key: str) -> Sequence[Link]:
 def _models() -> Iterator[Entry]:
     from core.budget.catalogue.models import MODELS  # only who searches waits for it
 
-    for key, spec in reversed(MODELS.items()):  # the newest of a family first
+    for key, spec in reversed(list(MODELS.items())):  # the newest of a family first
         names = (spec.name, spec.name, key)
         yield _entry("model", key, *names, body=spec.maker, links=_sizing("model", key))
 
@@ -180,7 +180,7 @@ def _models() -> Iterator[Entry]:
 def _devices() -> Iterator[Entry]:
     from core.budget.catalogue.devices import DEVICES
 
-    for key, device in reversed(DEVICES.items()):
+    for key, device in reversed(list(DEVICES.items())):
         short = device.name.partition(" (")[0]  # of "M4 Max (128 GB)"
         number = next(word for word in short.split() if re.search(r"\d", word))
         names = (short, short, number, short.partition(number)[0] + number)

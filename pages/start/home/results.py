@@ -68,7 +68,7 @@ def show_found(query: str, found: Found) -> None:
     if found.is_answer:
         with st.container(border=True, key="home_answer"):
             _show_answer(query, others)
-        others = others[1:]
+        others = [hit for hit in others[1:] if hit is not _shown_with(others)]
     elif found.is_error:
         st.caption(_("None of the errors explained here has these words."))
         label = _("All errors explained here")
@@ -86,8 +86,8 @@ def _show_answer(query: str, hits: Sequence[Entry]) -> None:
     hit = hits[0]
     st.caption(kind_of(hit))
     if hit.kind == "term":
-        st.markdown(f"**{title_of(hit)}**: {_told(hit)}")
-        if shown := next((each for each in hits if each.kind != "term"), None):
+        st.markdown(f"**{title_of(hit)}** · {_told(hit)}")
+        if shown := _shown_with(hits):
             _show_link(query, shown)
     elif hit.kind in {"model", "device"}:
         st.markdown(f"**{title_of(hit)}**")
@@ -98,6 +98,12 @@ def _show_answer(query: str, hits: Sequence[Entry]) -> None:
         _show_link(query, hit)
         if hit.kind == "page":
             st.markdown(_(question(page_row(hit.key))))
+
+
+def _shown_with(hits: Sequence[Entry]) -> Entry | None:
+    """Return where a term is shown: the best hit that is no term; None where no term answers."""
+    is_term = hits[0].kind == "term"
+    return next((each for each in hits if is_term and each.kind != "term"), None)
 
 
 def _told(hit: Entry) -> str:

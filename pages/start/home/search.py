@@ -7,7 +7,7 @@ import difflib
 import math
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -144,9 +144,9 @@ def split(text: str, most: int = 3) -> list[Word]:
     grams: list[list[str]] = [[] for _each in found]
     for size in range(1, max(most, 2) + 1):
         for first in range(len(found) - size + 1):
-            words, places = zip(*found[first : first + size], strict=True)
-            gram = "".join(words)
-            is_pair = size == 2 and places[1] - places[0] == 1 and not any(map(str.isascii, words))
+            texts, places = zip(*found[first : first + size], strict=True)
+            gram = "".join(texts)
+            is_pair = size == 2 and places[1] - places[0] == 1 and not any(map(str.isascii, texts))
             if (gram.isascii() and size <= most) or is_pair or gram in _CHINESE_WORDS:
                 for own in grams[first : first + size]:
                     own.append(gram)
@@ -191,9 +191,10 @@ class Index:
     def search(self, query: str) -> Sequence[tuple[float, Entry]]:
         """Return what shares words with a query, best first, each with a score of at most 1."""
         words = split(query)
-        shared, known = Counter[int](), dict[str, float]()
+        shared, known = defaultdict[int, float](float), dict[str, float]()
         for word in words:
-            found, best = self._known(word, is_last=word is words[-1]), Counter[int]()
+            found = self._known(word, is_last=word is words[-1])
+            best = defaultdict[int, float](float)
             for gram, factor in found.items():
                 for place, strength in self.holds[gram].items():
                     best[place] = max(best[place], factor * strength)
