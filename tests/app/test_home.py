@@ -8,7 +8,7 @@ import pytest
 from core.train.start.plan import outline_run
 from core.train.start.timing import TimingError
 from pages.shared.lessons import load_lessons
-from pages.shared.navigation import page_row
+from pages.shared.navigation import PAGES, page_row
 from pages.shared.start.course_map import find
 from pages.shared.start.torch_errors import load_torch_errors
 from pages.start.home import train_now
@@ -71,9 +71,37 @@ def test_a_lesson_is_found_by_its_title_and_a_page_by_its_question(open_page):
     found = page_links(open_page("start/home", home_search="silicon"))
     assert any("machine_tab=stack" in each.query_string for each in found)
 
-    app = open_page("start/home", home_search="what can I do already")
-    labels = [each.label for each in page_links(app)]
-    assert any(label.startswith("Lessons: What is there to learn here") for label in labels)
+    app = open_page("start/home", home_search="what is there to learn here")
+    assert app.session_state["headline"] == "Lessons"
+    assert any(each.label.startswith("Lessons · ") for each in page_links(app))
+
+
+@pytest.mark.parametrize(
+    ("query", "page", "settings", "said"),
+    [
+        ("how many H100", "what-fits", {"fits_device": "h100-sxm"}, "H100"),
+        ("FP16 overflows at 65504", "rounding-and-overflow", {"rounding_value": "70000"}, "= inf"),
+        ("65504", "bit-layouts", {"bits_format": "float16"}, "65504"),
+    ],
+)
+def test_an_answer_opens_the_page_in_the_state_that_was_asked_for(
+    open_page, query, page, settings, said
+):
+    app = open_page("start/home", home_search=query)
+    link = next(each for each in page_links(app) if each.page == page)
+    query = dict(urllib.parse.parse_qsl(link.query_string))
+    assert settings.items() <= query.items()
+
+    (row,) = [row for row in PAGES if row.address == page]
+    assert said in open_page(row.key, **query).session_state["headline"]
+
+
+def test_an_error_that_is_not_known_is_said_to_have_no_explanation(open_page):
+    app = open_page("start/home", home_search="RuntimeError: the flux capacitor is not charged")
+
+    assert app.session_state["headline"] == "No explanation for this text"
+    assert not app.code or all("flux" not in each.value for each in app.code)
+    assert any("machine_tab=errors" in each.query_string for each in page_links(app))
 
 
 @pytest.mark.parametrize("query", ["bananas", "<script>alert(1)</script>", "🙂" * 50])
@@ -81,7 +109,7 @@ def test_what_is_not_found_is_said_in_a_sentence(open_page, query):
     app = open_page("start/home", home_search=query)
 
     assert not app.exception
-    assert any(text.startswith("Nothing found for these words.") for text in texts(app))
+    assert app.session_state["headline"] == "Nothing found for these words."
 
 
 @pytest.mark.parametrize("error", [ValueError("The device is taken."), TimingError("no clock")])

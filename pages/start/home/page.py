@@ -14,7 +14,7 @@ from pages.shared.inputs import Inputs
 from pages.shared.lessons import load_lessons
 from pages.shared.questions import ask_on_demand
 from pages.start.home.question import CODE, ask_largest_part
-from pages.start.home.search import headline_of, search_box, show_hits
+from pages.start.home.results import headline_of, search_box, show_found
 from pages.start.home.steps import STEPS, num_first_lessons, show_steps
 from pages.start.home.train_now import WISH, show_last_run, show_train_now
 
@@ -48,16 +48,16 @@ outline = outline_run(WISH)
 top = st.container()
 start, asked = st.columns(2, gap="large")
 with asked:
-    hits = search_box(ASK)
+    query, found = search_box(ASK)
 with top:
-    headline(headline_of(hits[0]) if hits else invitation())
+    headline(headline_of(found) if found else invitation())
 with start:
     show_start()
 with asked:
     show_last_run()
-if hits:
-    show_hits(hits)
-else:
+if found:
+    show_found(query, found)
+if not found or not (found.is_error or found.hits):
     show_steps()
 question, code = st.columns(2, gap="large")
 with question:

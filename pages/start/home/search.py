@@ -1,229 +1,259 @@
-"""One box that searches lessons, the questions of the pages, and error texts of torch."""
+"""How well what is asked matches what can be found; words that nothing here knows count against.
 
-import ast
+An error is explained by torch's own words alone (`error_of`), never by words in common.
+"""
+
+import difflib
 import math
 import re
-import tomllib
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cache, lru_cache
+from itertools import takewhile
 from typing import Final
 
-import streamlit as st
+from pages.shared.start.torch_errors import TorchError, error_of
+from pages.start.home.index import SIZING, Entry, Link, all_entries
 
-from core.language import _
-from pages.shared import page_links
-from pages.shared.inputs import Inputs
-from pages.shared.lessons import Lesson, in_language, lesson_link, load_concepts, load_lessons
-from pages.shared.navigation import PAGES, PageRow, page_row
-from pages.shared.start.course_map import find
-from pages.shared.start.torch_errors import (
-    TorchError,
-    error_of,
-    explain_error,
-    find_error,
-    load_torch_errors,
+MAX_HITS: Final = 5
+MAX_NEAREST: Final = 3
+CERTAIN: Final = 0.5  # of a score; 1: the words are the whole name of an entry
+NEAREST: Final = 0.12
+NAMED: Final = 0.9  # a model or a device that is named in full, whatever else is said
+_IN_BODY, _HALF_TYPED, _MISSPELT = 0.4, 0.8, 0.7  # where a word in a name is worth 1
+_IN_FULL: Final = 0.97
+_STOP: Final = 0.1  # weight of a word that says little
+_SHORTEST: Final = 3  # letters of a half-typed word; a misspelt one has twice as many
+_WORD: Final = re.compile(r"[\u3400-\u9fff]|(?:[a-z]|\d(?:[.,](?=\d))?)+(?:(?<=\de)[+-]\d+)?")
+_CHINESE_WORDS: Final = frozenset("熵卡秩")  # words of one character
+_SUFFIX: Final = re.compile(
+    r"(?<=[a-z]{4})(?:i[sz]ations?|i[sz](?:ing|ers?|e[sd]?)|at(?:ions?|ing|e[sd]?)|"
+    r"ing|e?s|ed?|ers?)$"
+)
+_STOPS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "a an and are as at be by can could do does for from has have how i in is it its me my not "
+        "of on one or our own should so that the there this to use using was we what when which "
+        "who why will with would you your",
+    )
+)
+_CHINESE_STOPS: Final = re.compile(
+    "为什么|怎么样?|什么|如何|多少张?|[几哪]张|哪[些个]|需要|是否|之后|以后|能不能|一[个张]|多大|"
+    "[吗呢的了是有我要会能在和与跑]"
+)
+_ERROR: Final = re.compile(r"Traceback \(|\w(?:Error|Exception|Warning)\b|报错[:：]")
+_ERROR_SHAPE: Final = re.compile(
+    r"\b(?:expected .+ (?:got|found)|but (?:got|found|received)|must (?:be|match|have)|mismatch|"
+    r"can't|cannot|could not|can only|is not|are not|has no|does not (?:require|exist|match|have)|"
+    r"unexpected|invalid|illegal|failed|unable|not (?:supported|implemented|allowed)|"
+    r"out of (?:range|bounds|memory))\b"
+)
+_QUESTION: Final = re.compile(
+    r"^\W*(?:how|why|what|when|which|where|who|is|are|do|does|can|should)\b|[?？]\s*$|怎|什么|如何|吗"
+)
+_SHORTEST_ERROR: Final = 6  # words: fewer are asked for, not pasted
+_HOW_MANY: Final = re.compile(
+    r"(?:how many|多少|几)\W*[张块]?\W*(?:gpus?|cards?|显?卡|[a-z]+[ -]?\d)"
 )
 
-MAX_QUERY: Final = 600
-MAX_HITS: Final = 3
-THRESHOLD: Final = 0.5  # share of the lighter side's weight that both must have in common
-SHORTEST_PREFIX: Final = 3
-LONGEST_QUESTION: Final = 60  # characters: what is longer was pasted and says itself what it is
-_ERRORS_PAGE: Final = "start/machine"
-_SYNONYMS: Final = Path(__file__).with_name("synonyms.toml")
-_WORD: Final = re.compile(r"(?<![a-z_0-9])[a-z_][a-z_0-9]*|[\u3400-\u9fff]+")
-_CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What a query finds.
+
+    Attributes:
+        error: The error whose words these are.
+        is_error: Whether they are those of an error, explained or not.
+        is_answer: Whether the first hit answers; else the hits are only the nearest.
+        hits: Best first.
+    """
+
+    error: TorchError | None = None
+    is_error: bool = False
+    is_answer: bool = False
+    hits: Sequence[Entry] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One thing to find: `kind` and `target` say what it is and which one."""
+def find_all(query: str) -> Found:
+    """Return the error that a text is, or what answers it, or what is nearest to it."""
+    if error := error_of(query):
+        return Found(error=error, is_error=True)
+    is_error = looks_like_error(query)
+    scored = index().search(query.strip().rpartition("\n")[2] if is_error else query)
+    best = scored[0][0] if scored else 0.0
+    if is_error or best < CERTAIN:
+        near = [entry for score, entry in scored if score >= NEAREST]
+        return Found(is_error=is_error, hits=near[:MAX_NEAREST])
+    hits = [entry for score, entry in scored if score >= best * CERTAIN]
+    return Found(is_answer=True, hits=hits[:MAX_HITS])
 
-    kind: str  # "lesson" | "page" | "error"
-    target: str
+
+def looks_like_error(text: str) -> bool:
+    """Return whether a program that failed has said this, not a person who asks."""
+    if _ERROR.search(text):
+        return True
+    is_short = len(text.split()) < _SHORTEST_ERROR or _QUESTION.search(text.lower())
+    return not is_short and _ERROR_SHAPE.search(text) is not None
+
+
+def links_of(entry: Entry, query: str) -> Sequence[Link]:
+    """Return where an entry is shown: with the model, device and number that a query names, too."""
+    scored = index().search(query)
+    if entry.kind in {"model", "device"}:
+        named = {e.kind: e.key for score, e in reversed(scored) if score >= CERTAIN}
+        named[entry.kind] = entry.key
+        rank = {e.key: score for score, e in scored if e.kind == "page"}
+        if _HOW_MANY.search(query.lower()):
+            rank["budget/what_fits"] = math.inf
+        return [
+            (page, {SIZING[page][kind]: named[kind] for kind in SIZING[page] if kind in named})
+            for page in sorted(SIZING, key=lambda page: -rank.get(page, 0.0))
+        ]
+    numbers = [word.text for word in split(query) if word.text[0].isdigit()]
+    if entry.kind == "format" and numbers:
+        (page, cast), bits = entry.links[1], entry.links[0]
+        return [(page, {**cast, "rounding_value": numbers[-1]}), bits]
+    return entry.links
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text, or a Chinese character; `grams`: itself and joined with its neighbours."""
+
     text: str
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """The words of the text, without numbers: sizes differ from error to error."""
-        return frozenset(split_words(self.text))
+    grams: Sequence[str]
+    share: float  # of a word's weight: half of a number or character, little of a common word
 
 
-def search_box(ask: Inputs) -> tuple[Entry, ...]:
-    """Show the box and return what was found, best first; nothing asked, nothing found."""
-    query = ask.text(
-        "search",
-        _("Search lessons and PyTorch errors"),
-        max_chars=MAX_QUERY,
-        help=_(
-            "A term of the field, or an error text of PyTorch, whole or in part; the numbers in it "
-            "may differ."
-        ),
-    )
-    hits = find_all(query) if query.strip() else ()
-    if query.strip() and not hits:
-        st.caption(
-            _("Nothing found for these words. Try the words of an error text, or fewer words.")
-        )
-    return hits
+def split(text: str, most: int = 3) -> list[Word]:
+    """Return the words of a text: without case, hyphens, plurals, and the commas of thousands.
 
+    Args:
+        text: In any language, both together too.
+        most: How many words in Latin letters are joined; of Chinese, pairs of characters are.
 
-def show_hits(hits: Sequence[Entry]) -> None:
-    """Show the best hit, of an error with its reason and remedy, and the others as links."""
-    for place, hit in enumerate(hits):
-        if hit.kind == "error":
-            _show_error(find_error(hit.target), is_best=place == 0)
-        elif hit.kind == "lesson":
-            lesson = find(hit.target)
-            label = f"{in_language(lesson.title)} · {_(page_row(lesson.page).title)}"
-            lesson_link(lesson, label, icon=":material/school:")
-        else:
-            row = page_row(hit.target)
-            page_links.show_link(
-                row.key, f"{_(row.title)}: {_(question(row))}", {}, icon=":material/article:"
-            )
-
-
-def _show_error(error: TorchError, *, is_best: bool) -> None:
-    here = {"machine_tab": "errors", "machine_error": error.slug}
-    if not is_best:
-        page_links.show_link(_ERRORS_PAGE, f"`{error.line}`", here, icon=":material/error:")
-        return
-    with st.container(border=True):
-        explain_error(error)
-        label = _("Code that raises it, and other errors")
-        page_links.show_link(_ERRORS_PAGE, label, here, icon=":material/error:")
-
-
-def headline_of(hit: Entry) -> str:
-    """Return a hit in one line."""
-    if hit.kind == "error":
-        return f"`{find_error(hit.target).line}`"
-    if hit.kind == "lesson":
-        return in_language(find(hit.target).title)
-    return _(page_row(hit.target).title)
-
-
-@cache
-def all_entries() -> tuple[Entry, ...]:
-    """Return everything that can be found, in both languages."""
-    errors = (
-        Entry(
-            kind="error",
-            target=error.slug,
-            text=" ".join([error.text, error.words, *error.why.values()]),
-        )
-        for error in load_torch_errors()
-    )
-    lessons = (
-        Entry(
-            kind="lesson",
-            target=lesson.slug,
-            text=" ".join([*lesson.title.values(), *_concept_words(lesson)]),
-        )
-        for lesson in load_lessons()
-    )
-    pages = (
-        Entry(kind="page", target=row.key, text=f"{row.title} {question(row)}") for row in PAGES
-    )
-    return (*errors, *lessons, *pages)
-
-
-@cache
-def question(row: PageRow) -> str:
-    """Return the question of a page: the first line of its docstring."""
-    docstring = ast.get_docstring(ast.parse(row.file.read_text(encoding="utf-8"))) or ""
-    return docstring.partition("\n")[0]
-
-
-def _concept_words(lesson: Lesson) -> Iterator[str]:
-    for concept in lesson.concepts:
-        yield from (concept, *load_concepts().get(concept, {}).values())
-
-
-def find_all(query: str) -> tuple[Entry, ...]:
-    """Return the error it quotes, what it means in our words, then what shares its own words."""
-    entries = {entry.target: entry for entry in all_entries()}
-    quoted = error_of(query)
-    targets = [*([quoted.slug] if quoted else []), *targets_of(query)]
-    meant = (entries[target] for target in targets)
-    found = search(query, all_entries(), MAX_HITS)
-    return tuple(dict.fromkeys((*meant, *found)))[:MAX_HITS]
-
-
-def targets_of(query: str) -> tuple[str, ...]:
-    """Return the lessons, errors and pages that the longest term of the field in a query means.
-
-    >>> targets_of("what is gradient checkpointing?")[0]
-    'training-full-checkpointing'
+    >>> [word.grams for word in split("Qwen3-32B 步长")]
+    [('qwen3', 'qwen332b'), ('32b', 'qwen332b'), ('步长',), ('步长',)]
     """
-    text = " ".join(query.lower().split())
-    if len(text) > LONGEST_QUESTION:
-        return ()
-    said = [term for term in load_synonyms() if _says(text, term)]
-    return load_synonyms()[max(said, key=len)] if said else ()
-
-
-def _says(text: str, term: str) -> bool:
-    """Return whether a text holds a term; one in Latin letters as words of their own."""
-    if not term.isascii():
-        return term in text
-    return re.search(rf"(?<![a-z0-9]){re.escape(term)}(?![a-z0-9])", text) is not None
-
-
-@cache
-def load_synonyms() -> Mapping[str, tuple[str, ...]]:
-    """Return what other words of the field mean here: term -> what to find."""
-    rows = tomllib.loads(_SYNONYMS.read_text(encoding="utf-8"))["term"]
-    return {term: tuple(row["finds"]) for row in rows for term in row["asked"]}
-
-
-def search(query: str, entries: Sequence[Entry], limit: int = 5) -> tuple[Entry, ...]:
-    """Return the entries that share most of their words with the query, best first.
-
-    A rare word weighs more than a common one (inverse document frequency, Sparck Jones 1972), and
-    the longer of the two texts may hold much else: a pasted traceback, a long explanation. A word
-    may be half typed. A single letter finds nothing: the a of "tensor a" is no subject.
-    """
-    asked = frozenset(word for word in split_words(query) if len(word) > 1 or not word.isascii())
-    weights = _weights(entries)
-    scored = [(_weight_in_common(asked, entry.words, weights), entry) for entry in entries]
-    found = [pair for pair in scored if pair[0] > 0]
-    found.sort(key=lambda pair: pair[0], reverse=True)
-    return tuple(entry for _weight, entry in found[:limit])
-
-
-def _weights(entries: Sequence[Entry]) -> Mapping[str, float]:
-    counts = Counter(word for entry in entries for word in entry.words)
-    return {word: math.log(1 + len(entries) / count) for word, count in counts.items()}
-
-
-def _weight_in_common(
-    asked: frozenset[str], words: frozenset[str], weights: Mapping[str, float]
-) -> float:
-    """Return the weight that both share, 0 when it is too small a part of the lighter one."""
-    stems = tuple(word for word in asked if len(word) >= SHORTEST_PREFIX)
-    common = {word for word in words if word in asked or word.startswith(stems)}
-    shared = sum(weights[word] for word in common)
-    lighter = min(
-        sum(weights[word] for word in words), sum(weights.get(word, 0.0) for word in asked)
-    )
-    return shared if shared >= THRESHOLD * lighter else 0.0
-
-
-def split_words(text: str) -> list[str]:
-    """Return lower-case words, and for Chinese the pairs of neighbouring characters.
-
-    >>> split_words("View size 2x3 的步长")
-    ['view', 'size', '的步', '步长']
-    """
-    words: list[str] = []
-    for run in _WORD.findall(text.lower()):
-        if _CHINESE.match(run) and len(run) > 1:
-            words += [run[i : i + 2] for i in range(len(run) - 1)]
-        else:
-            words.append(run)
+    text = text.lower()
+    stops = {i for found in _CHINESE_STOPS.finditer(text) for i in range(*found.span())}
+    found = [(_stem(each.group()), each.start()) for each in _WORD.finditer(text)]
+    grams: list[list[str]] = [[] for _each in found]
+    for size in range(1, max(most, 2) + 1):
+        for first in range(len(found) - size + 1):
+            texts, places = zip(*found[first : first + size], strict=True)
+            gram = "".join(texts)
+            is_pair = size == 2 and places[1] - places[0] == 1 and not any(map(str.isascii, texts))
+            if (gram.isascii() and size <= most) or is_pair or gram in _CHINESE_WORDS:
+                for own in grams[first : first + size]:
+                    own.append(gram)
+    words = []
+    for (word, place), own in zip(found, grams, strict=True):
+        says_little = place in stops or word in _STOPS or re.fullmatch("[a-z]", word)
+        is_whole = word.isascii() and not word[0].isdigit()
+        share = _STOP if says_little else 1.0 if is_whole else 0.5
+        words.append(Word(word, tuple(own), share))
     return words
+
+
+def _stem(word: str) -> str:
+    return word.replace(",", "") if word[0].isdigit() else _SUFFIX.sub("", word)
+
+
+class Index:
+    """Which entries hold a word, and how much it says: a rare one more than a common one."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        """Read the names and bodies of entries."""
+        self.entries = entries
+        self.holds: dict[str, dict[int, float]] = defaultdict(dict)
+        names = [[split(name) for name in entry.names] for entry in entries]
+        for place, entry in enumerate(entries):
+            for gram in (gram for word in split(entry.body, 1) for gram in word.grams):
+                self.holds[gram][place] = _IN_BODY
+            for gram in (gram for name in names[place] for word in name for gram in word.grams):
+                self.holds[gram][place] = 1.0
+        self.vocabulary = sorted({word.text for own in names for name in own for word in name})
+        self.numbers = [word for word in self.vocabulary if _is_number(word)]
+        self.names = [
+            [[(word.grams, self.weight(word)) for word in name] for name in own] for own in names
+        ]
+
+    def weight(self, word: Word) -> float:
+        """Return how much a word says (inverse document frequency, Sparck Jones 1972)."""
+        held = [len(self.holds[gram]) for gram in word.grams if gram in self.holds]
+        return word.share * (2 - math.log(min(held, default=1), len(self.entries)))
+
+    @lru_cache(maxsize=64)  # noqa: B019  there is one index, kept for ever
+    def search(self, query: str) -> Sequence[tuple[float, Entry]]:
+        """Return what shares words with a query, best first, each with a score of at most 1."""
+        words = split(query)
+        shared, known = defaultdict[int, float](float), dict[str, float]()
+        for word in words:
+            found = self._known(word, is_last=word is words[-1])
+            best = defaultdict[int, float](float)
+            for gram, factor in found.items():
+                for place, strength in self.holds[gram].items():
+                    best[place] = max(best[place], factor * strength)
+            for place, strength in best.items():
+                shared[place] += self.weight(word) * strength
+            known |= found
+        whole = sum(map(self.weight, words))
+        scored = [
+            (self._score(place, weight / whole, known), self.entries[place])
+            for place, weight in sorted(shared.items())
+        ]
+        return sorted(scored, key=lambda pair: pair[0], reverse=True)
+
+    def _score(self, place: int, share: float, known: Mapping[str, float]) -> float:
+        """Return how well an entry fits: a share of the query, and the share of a name in it."""
+        named = 0.0
+        for nth, name in enumerate(self.names[place]):
+            said = sum(
+                weight * max((known.get(gram, 0.0) for gram in grams), default=0.0)
+                for grams, weight in name
+            )
+            named = max(named, said / sum(weight for _grams, weight in name) - nth / 1000)
+        is_thing = self.entries[place].kind in {"model", "device"}
+        return max(share * (0.6 + 0.4 * named), NAMED if is_thing and named > _IN_FULL else 0.0)
+
+    def _known(self, word: Word, *, is_last: bool) -> Mapping[str, float]:
+        """Return the words here that a word of a query may be, and how surely it is each.
+
+        The last one may be half typed, one that is found nowhere misspelt.
+        """
+        found = {gram: 1.0 for gram in word.grams if gram in self.holds}
+        if _is_number(word.text):
+            return found | {each: 1.0 for each in self.numbers if _is_same(word.text, each)}
+        if not word.text.isalpha() or len(word.text) < _SHORTEST:
+            return found
+        after = self.vocabulary[bisect_left(self.vocabulary, word.text) :]
+        begins = takewhile(lambda gram: gram.startswith(word.text), after)
+        found = dict.fromkeys(begins if is_last else (), _HALF_TYPED) | found
+        if found or len(word.text) < 2 * _SHORTEST:
+            return found
+        like = [gram for gram in self.vocabulary if gram[0] == word.text[0]]
+        return dict.fromkeys(difflib.get_close_matches(word.text, like, 1, 0.88), _MISSPELT)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", text) is not None
+
+
+def _is_same(asked: str, known: str) -> bool:
+    """Return whether a number is another one, rounded to as many digits as are asked for.
+
+    >>> _is_same("3.4e38", "3.40282e38"), _is_same("65536", "65504")
+    (True, False)
+    """
+    digits = sum(map(str.isdigit, asked.partition("e")[0]))
+    return digits > 1 and f"{float(asked):.{digits - 1}e}" == f"{float(known):.{digits - 1}e}"
+
+
+@cache
+def index() -> Index:
+    """Return the index of everything, made by the first search."""
+    return Index(all_entries())
