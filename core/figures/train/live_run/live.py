@@ -199,6 +199,7 @@ def _draw_validation(drawing: LiveDrawing) -> None:
         ([event["step"] for event in events], [event["validation_loss"] for event in events]),
         mode="lines+markers",
         marker={"size": 8, "symbol": "diamond"},
+        cliponaxis=False,
     )
     drawing.line(
         "non_finite",
@@ -207,6 +208,7 @@ def _draw_validation(drawing: LiveDrawing) -> None:
         broken_steps(drawing.run),
         mode="markers",
         marker={"size": 12, "symbol": "x"},
+        cliponaxis=False,
         showlegend=False,
     )
 
