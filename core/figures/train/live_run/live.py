@@ -219,6 +219,7 @@ def _draw_area(drawing: LiveDrawing, name: str, divisor: int) -> None:
         x=[event["step"] for event in events],
         y=[event[name] / divisor for event in events],
         name=_(CATEGORY_NAMES[name]),
+        legendgroup=name,
         showlegend=False,
         mode="lines",
         line={"color": drawing.look.color(name), "width": 1},
@@ -235,7 +236,8 @@ def _draw_bars(drawing: LiveDrawing, name: str, bars: Mapping[str, float | None]
         y=list(bars.values()),
         xaxis="x2",
         name=_(CATEGORY_NAMES[name]),
-        showlegend=False,
+        legendgroup=name,
+        showlegend=not drawing.look.present,
         marker={
             "color": color,
             "line": {"color": color, "width": 1},
