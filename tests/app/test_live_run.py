@@ -101,10 +101,9 @@ def test_the_preset_stands_beside_its_own_value_so_that_a_notch_changes_it_by_a_
         if row.fits:
             continue
         slider = app.select_slider(key=f"lr_{row.name}_choice")
-        place, own = (
-            slider.proto.options.index(slider.proto.raw_value[0]),
-            getattr(preset, row.field),
-        )
+        stops = list(slider.proto.options)
+        place = stops.index(slider.proto.raw_value[0])
+        own = getattr(preset, row.field)
         below, above = row.options[place - 1 : place + 1] if place else (own - 1, row.options[0])
         assert below < own <= above, row.name
 

@@ -161,13 +161,15 @@ def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = 
         _draw_resident(drawing, divisor)
     title = _("VRAM ({unit})") if run.on_gpu else _("memory ({unit})")
     layout = drawing.layout("memory", title.format(unit=unit), rangemode="tozero")
-    layout["xaxis"] |= {"visible": False} if look.present else {"domain": [0, 0.34], "nticks": 3}
+    untitled = {"domain": [0, 0.34], "nticks": 3, "title": {"text": ""}}  # the loss says what it is
+    layout["xaxis"] |= {"visible": False} if look.present else untitled
     of_bars = {"anchor": "y", "fixedrange": True, "tickangle": 0, "automargin": True}
     beside = {
         "barmode": "stack",
         "bargap": 0.15,
         "uniformtext": {"minsize": 22 if look.present else 9, "mode": "hide"},
         "xaxis2": {"domain": [0 if look.present else 0.4, 1]} | of_bars,
+        "legend2": {"x": 1.02, "y": 1, "traceorder": "reversed", "font": {"size": 12}},
     }
     return drawing.figure(layout | beside)
 
@@ -236,6 +238,7 @@ def _draw_bars(drawing: LiveDrawing, name: str, bars: Mapping[str, float | None]
         y=list(bars.values()),
         xaxis="x2",
         name=_(CATEGORY_NAMES[name]),
+        legend="legend2",
         legendgroup=name,
         showlegend=not drawing.look.present,
         marker={
