@@ -161,15 +161,17 @@ def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = 
         _draw_resident(drawing, divisor)
     title = _("VRAM ({unit})") if run.on_gpu else _("memory ({unit})")
     layout = drawing.layout("memory", title.format(unit=unit), rangemode="tozero")
-    untitled = {"domain": [0, 0.34], "nticks": 3, "title": {"text": ""}}  # the loss says what it is
-    layout["xaxis"] |= {"visible": False} if look.present else untitled
+    small = {"domain": [0, 0.34], "nticks": 2, "tickangle": 0}
+    untitled = {"title": {"text": ""}}  # the loss says what it is
+    layout["xaxis"] |= {"visible": False} if look.present else small | untitled
     of_bars = {"anchor": "y", "fixedrange": True, "tickangle": 0, "automargin": True}
     beside = {
         "barmode": "stack",
         "bargap": 0.15,
         "uniformtext": {"minsize": 22 if look.present else 9, "mode": "hide"},
         "xaxis2": {"domain": [0 if look.present else 0.4, 1]} | of_bars,
-        "legend2": {"x": 1.02, "y": 1, "traceorder": "reversed", "font": {"size": 12}},
+        "legend2": {"x": 1.02, "y": 1, "yref": "container", "traceorder": "reversed"}
+        | {"font": {"size": 12}},
     }
     return drawing.figure(layout | beside)
 
