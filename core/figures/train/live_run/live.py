@@ -170,8 +170,7 @@ def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = 
         "bargap": 0.15,
         "uniformtext": {"minsize": 22 if look.present else 9, "mode": "hide"},
         "xaxis2": {"domain": [0 if look.present else 0.4, 1]} | of_bars,
-        "legend2": {"x": 1.02, "y": 1, "yref": "container", "traceorder": "reversed"}
-        | {"font": {"size": 12}},
+        "legend2": {"x": 1.02, "y": 1, "traceorder": "reversed", "font": {"size": 12}},
     }
     return drawing.figure(layout | beside)
 
