@@ -57,6 +57,12 @@ class Difference:
     ndarray: Answer
     tensor: Answer
 
+    @property
+    def ndarray_has_it(self) -> bool:
+        """Whether the ndarray's program runs and gives what the Tensor's gives."""
+        same = self.ndarray.says == self.tensor.says.removeprefix("torch.")
+        return same and not self.ndarray.failed
+
 
 def differences() -> tuple[Difference, ...]:
     """Run all programs and return what came of them."""

@@ -28,6 +28,7 @@ def test_dragging_a_length_changes_the_shape_and_the_link(open_page):
     app = open_page(KEY)
     assert drag(app, "a", 2).startswith("(3, 2) + (1, 4) cannot be broadcast: dimension -1 is 2")
     assert app.session_state["broad_a"] == "3, 2"
+    assert not slider(app, "a").proto.set_value, "no order back to a hand that has moved it on"
     assert drag(app, "b", 2).startswith("(3, 2) + (1, 2) → (3, 2)")
 
 

@@ -325,6 +325,7 @@ def test_a_slider_and_its_field_are_one_number(open_page):
     assert "Training 7 B parameters on 15 T tokens takes 14.4 days" in headline(app)
     assert app.number_input(key="flops_params").value == 7.0
     assert float(app.query_params["flops_params"]) == 7
+    assert not dragged(app, "params").proto.set_value, "no order back to a hand that moved it on"
 
     app.number_input(key="flops_params").set_value(8.03).run()
     assert "8.03 B parameters" in headline(app)

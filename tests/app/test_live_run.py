@@ -94,6 +94,20 @@ def test_a_text_of_ones_own_is_asked_for_before_it_is_there(open_page):
     assert locked.get("file_uploader")[0].proto.disabled
 
 
+def test_the_preset_stands_beside_its_own_value_so_that_a_notch_changes_it_by_a_notch(open_page):
+    app = open_page(PAGE)
+    preset = preset_config("one_minute")
+    for row in (*settings_room.SHAPES, *settings_room.LEARNING):
+        if row.fits:
+            continue
+        slider = app.select_slider(key=f"lr_{row.name}_choice")
+        stops = list(slider.proto.options)
+        place = stops.index(slider.proto.raw_value[0])
+        own = getattr(preset, row.field)
+        below, above = row.options[place - 1 : place + 1] if place else (own - 1, row.options[0])
+        assert below < own <= above, row.name
+
+
 def test_start_trains_what_the_settings_say(open_page, started):
     app = open_page(PAGE, lr_size="110k", lr_steps="50", lr_learning_rate="0.01", lr_clip="0.0")
     app.button(key="lr_start").click().run()

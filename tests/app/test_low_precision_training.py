@@ -75,6 +75,8 @@ def test_extremes_of_every_control_are_answered(open_page):
          "10,000 × 0.1 in FP16 = 256, not 1,000"),
         ({"lowp_sum_term": "0.1", "lowp_sum_count": "10000"},
          "10,000 × 0.1 in BF16 = 32, not 1,000"),
+        ({"lowp_sum_format": "float16", "lowp_sum_count": "4096"},
+         "4,096 × 1 in FP16 = 2,048, not 4,096"),
         ({"lowp_sum_order": "float32_then_cast"}, "1,000 × 1 in BF16 = 1,000: nothing is lost"),
         ({"lowp_sum_order": "pairwise", "lowp_sum_format": "float8_e4m3fn"},
          "in E4M3 overflows: the sum is NaN"),

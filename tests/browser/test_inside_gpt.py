@@ -16,6 +16,17 @@ PASTE = """(field, text) => {
   field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
 }"""
 
+# Every token that is pointed at from now on, by its number.
+POINTED = """(depth) => {
+  window.pointed = [];
+  const isChosen = (each) => each.classList.contains("chosen");
+  const look = () => {
+    window.pointed.push([...depth.querySelectorAll(".token")].findIndex(isChosen));
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
 
 @pytest.fixture(autouse=True)
 def in_english_again():
@@ -86,11 +97,16 @@ def test_pointing_asks_python_nothing_and_tells_where_a_token_looks(open_depth, 
 def test_arrow_keys_move_the_token_and_the_layer_and_the_link_keeps_them(open_depth):
     page = open_depth()
     page.locator(".picture").focus()
-    for _time in range(3):
-        page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowUp")
-    expected = str(len(START) - 4)
+    page.locator(".depth").evaluate(POINTED)
+    for _time in range(12):  # faster than Python answers
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(80)
+    expected = str(len(START) - 13)
     page.until(f"new URLSearchParams(location.search).get('inside_at') === '{expected}'")
+    rested(page)
+    pointed = page.evaluate("window.pointed")
+    assert pointed == sorted(pointed, reverse=True), "it never jumps back"
     said = sentence(page)
     page.reload()
     page.locator(".picture").first.wait_for()

@@ -37,6 +37,7 @@ from core.train.run.store import RunStore
 from core.train.worker.failures import HALVE_THE_BATCH
 from pages.components.live_chart.feed import COLUMNS
 from pages.components.live_chart.words import live_words
+from tests.browser.first_look import first_look
 
 NUM_STEPS = 400
 MEMORY = {"weights": 437_248, "gradients": 437_248, "optimizer": 874_556}
@@ -295,23 +296,6 @@ def test_a_prediction_that_is_open_hides_the_loss_until_the_reader_commits(watch
     page.get_by_test_id("stRadioOption").first.click()
     page.get_by_role("button", name="Reveal").click()
     page.locator(".st-key-headline").get_by_text("at step 65").wait_for()
-
-
-@pytest.mark.parametrize(("width", "height"), [(1024, 768), (1280, 720)])
-def test_on_a_projector_loss_and_step_are_large_and_memory_is_in_view(watching, run, width, height):
-    page = watching({"present": "1"}, width=width, height=height)
-    page.locator(".st-key-headline").get_by_text("· step 60").wait_for()
-    size = "parseFloat(getComputedStyle(document.querySelector('.st-key-headline p')).fontSize)"
-    page.until(f"{size} >= 60")
-    for name in ("loss", "memory"):
-        page.until(
-            f"(box => box.bottom <= {height} && box.height > 150)"
-            f"(document.querySelector('[data-chart={name}]').getBoundingClientRect())"
-        )
-    titles = chart(page, "loss", "plot._fullLayout.xaxis.title.text")
-    assert "one-minute" in titles
-    bars = chart(page, "memory", "plot.data.map(t => t.meta.role)")
-    assert set(bars) == {"bar"}
 
 
 def test_leaving_the_page_closes_its_connection(watching):
@@ -619,25 +603,67 @@ def test_all_steps_come_as_csv_and_a_chart_as_png(watching, run):
     assert download.value.suggested_filename == f"{run.directory.name}-loss.png"
 
 
-@pytest.mark.parametrize(("width", "query"), [(1366, {}), (1024, {"present": "1"})])
-@pytest.mark.parametrize(("lang", "theme"), [("en", "light"), ("zh", "dark")])
-def test_the_loss_chart_and_the_controls_fit_the_screen(
-    watching, screenshot, width, query, lang, theme
+def until_in_sight(page):
+    """Wait until loss, memory and text stand on the screen, drawn as large as their places."""
+    for part, least in (("[data-chart=loss]", 250), ("[data-chart=memory]", 150), ("pre", 80)):
+        page.until(
+            f"(box => box.top >= 0 && box.bottom <= innerHeight && box.height >= {least})"
+            f"(document.querySelector('.live {part}').getBoundingClientRect())"
+        )
+    for name in ("loss", "memory"):
+        page.until(
+            f"(plot => Math.abs(plot._fullLayout.height - plot.clientHeight) < 2)"
+            f"({CHART.format(name=name)})"
+        )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def assert_large(page):
+    """Check what a projector shows: loss and step, half of the screen for charts, no small text."""
+    look = first_look(page)
+    assert (look.headline_px, look.smallest[0] >= 22) == (60, True), look
+    areas = page.locator("[data-chart=loss], [data-chart=memory]").evaluate_all(
+        "all => all.map(each => each.offsetWidth * each.offsetHeight / innerWidth / innerHeight)"
+    )
+    assert sum(areas) >= 0.5, areas
+    assert "one-minute" in chart(page, "loss", "plot._fullLayout.xaxis.title.text")
+    assert set(chart(page, "memory", "plot.data.map(t => t.meta.role)")) == {"bar"}
+
+
+def until_axes_end_at(page, step):
+    for name in ("loss", "learning_rate", "grad_norm", "tokens_per_second"):
+        page.until(f"{CHART.format(name=name)}._fullLayout.xaxis.range[1] === {step}")
+
+
+@pytest.mark.parametrize(
+    ("lang", "theme", "ending"), [("en", "light", "finished"), ("zh", "dark", "stopped")]
+)
+def test_loss_memory_and_text_are_in_sight_while_it_runs_and_when_it_has_ended(
+    watching, run, screenshot, lang, theme, ending
 ):
-    page = watching(query, width=width, height=768, lang=lang, theme=theme)
-    page.until(
-        "(box => box.bottom <= 768 && box.height > 250)"
-        "(document.querySelector('[data-chart=loss]').getBoundingClientRect())"
-    )
-    page.until(
-        f"(plot => Math.abs(plot._fullLayout.height - plot.clientHeight) < 2)"
-        f"({CHART.format(name='loss')})"
-    )
-    screenshot(page, f"live-run-{lang}-{theme}-{width}")
-    box = page.locator(".live-controls").bounding_box()
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= width
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    """On a projector too; and no axis keeps room for steps that will not come."""
+    screens = {
+        (1366, 768): watching(lang=lang, theme=theme),
+        **{
+            size: watching({"present": "1"}, width=size[0], height=size[1], lang=lang, theme=theme)
+            for size in ((1024, 768), (1280, 720))
+        },
+    }
+    for state, last in (("running", NUM_STEPS), (ending, run.step)):
+        if state == ending:
+            run.state(ending)
+        for (width, _height), page in screens.items():
+            page.until(f"{VIEW}.history.state.state === '{state}'")
+            until_in_sight(page)
+            until_axes_end_at(page, last)
+            if width != 1366:
+                assert_large(page)
+            if page.locator(".live-controls").is_visible():
+                box = page.locator(".live-controls").bounding_box()
+                assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+            screenshot(page, f"live-run-{state}-{lang}-{theme}-{width}")
+    run.state("running")
+    until_axes_end_at(screens[1366, 768], NUM_STEPS)
 
 
 BOXES = """(plot => [...plot.querySelectorAll('.textpoint text, .textpoint')]

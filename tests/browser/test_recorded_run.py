@@ -143,3 +143,7 @@ def test_at_the_end_what_was_predicted_stands_beside_what_it_took(fresh, new_pag
     columns = to_columns(everything.records, COLUMNS)
     view = RunView(columns=columns, events=everything.events, info=reader.info)
     assert page.locator(".live-outcome").inner_text() == outcome(view)
+    page.until(f"{PLOT}._fullLayout.xaxis.range[1] === {columns['step'][-1]}")
+    for part in ("[data-chart=loss]", "[data-chart=memory]", "pre"):
+        box = page.locator(f".live {part}").bounding_box()
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= 768, part

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import urllib.request
 
 import pytest
@@ -58,6 +59,21 @@ def test_it_plays_from_a_file_and_its_numbers_are_those_of_the_csv(exported, off
     view = RunView(columns=columns, events=everything.events, info=run.info)
     told = page.locator(".live-tables table").first.locator("td").all_inner_texts()
     assert told == list(facts(view).values())
+
+    ticks = page.locator("[data-chart=learning_rate] text[text-anchor=end]").all_text_contents()
+    rates = [float(tick) for tick in ticks if tick != "step"]
+    steps = {round(high - low, 12) for low, high in itertools.pairwise(rates)}
+    assert (len(steps), max(rates) <= max(float(row["learning_rate"]) for row in rows)) == (1, True)
+    of_three_steps = page.evaluate(
+        """() => {
+            const chart = { name: "few", lines: [], title: "", steps: 3, write: String }
+            const figure = document.createElement("figure")
+            drawCurves(figure, chart, 720, 470)
+            const ticks = [...figure.querySelectorAll("text[text-anchor=middle]")]
+            return ticks.map((tick) => tick.textContent)
+        }"""
+    )
+    assert of_three_steps == ["0", "1", "2", "3"]
 
     page.locator(".player-time").fill("500")
     row = rows[499]

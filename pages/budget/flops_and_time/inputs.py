@@ -11,7 +11,7 @@ from core.budget.cluster import DeviceSpec
 from core.budget.recipe import Checkpointing
 from core.language import N_, _
 from pages.shared.budget.choices import ChosenModel, choose_model
-from pages.shared.inputs import Inputs
+from pages.shared.inputs import Inputs, stand_at
 from pages.shared.settings import is_hidden, locked
 from pages.shared.sides import box, reading
 from pages.shared.tabbed_page import Shown
@@ -98,14 +98,16 @@ class Exact(Generic[N]):
         if number not in self.stops:
             st.session_state[between] = number
         extra: Any = st.session_state.get(between, self.default)
-        st.session_state[seen] = number
+        stops = sorted({*self.stops, extra})
+        start = stand_at(seen, number, tuple(map(self.written, stops)))
         st.select_slider(
             self.label,
-            sorted({*self.stops, extra}),
+            stops,
             format_func=self.written,
             key=seen,
             disabled=locked(),
             on_change=lambda: ASK.set(self.name, st.session_state[seen]),
+            **start,
         )
 
 

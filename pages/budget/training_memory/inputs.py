@@ -42,9 +42,9 @@ TARGETS: Final = {
 """Matrices with adapters: what they are called together, and their names."""
 SHARDING: Final = {
     "0": N_("nothing (DDP)"),
-    "1": N_("optimizer (ZeRO-1)"),
-    "2": N_("and gradients (ZeRO-2)"),
-    "3": N_("and weights (ZeRO-3, FSDP2)"),
+    "1": N_("ZeRO-1: optimizer"),
+    "2": N_("ZeRO-2: optimizer, gradients"),
+    "3": N_("ZeRO-3, FSDP2: all"),
 }
 VIEWS: Final[Mapping[str, str]] = {
     "parts": N_("what the bytes are"),

@@ -21,7 +21,7 @@ function tell(view, wait) {
     const text = endOf(view.field.value, view.data.most);
     const told = { text, at: view.isKept ? String(view.at) : "", layer: view.layer + 1 };
     if (JSON.stringify(told) === JSON.stringify(view.told ?? view.given)) return;
-    Object.assign(view, { told, since: performance.now() });
+    Object.assign(view, { told, since: performance.now(), asked: [...view.asked, told] });
     view.report("told", told);
   }, wait);
 }
@@ -146,7 +146,7 @@ const percent = (template) => (share) => template.replace("{number}", String(Num
 
 function newView(root) {
   const field = root.querySelector(".text");
-  const view = { root, field, at: 0, row: 0, layer: 0, scenes: [], hover: null, isKept: false, told: null, given: null };
+  const view = { root, field, at: 0, row: 0, layer: 0, scenes: [], hover: null, isKept: false, told: null, asked: [], given: null };
   field.addEventListener("input", (event) => {
     view.isKept = false;
     // A pasted book would take the browser seconds at every key: its end is kept, as it is sent.
@@ -170,10 +170,13 @@ function newView(root) {
   return view;
 }
 
-// What Python says is followed if it is news: not what was told here, nor what it said before.
+// What Python says is followed if it is news: not what was told here, which a key may have overtaken
+// since, nor what it said before.
 function follow(view, data) {
   const given = { text: data.text, at: data.at, layer: data.layer + 1 };
-  const known = [view.given, view.told].filter(Boolean);
+  const known = [view.given, ...view.asked].filter(Boolean);
+  const answered = view.asked.findLastIndex((each) => JSON.stringify(each) === JSON.stringify(given));
+  view.asked = view.asked.slice(answered); // of what was not asked here, nothing but the last
   const isNews = (name) => !known.some((each) => each[name] === given[name]);
   if (isNews("text")) {
     view.field.value = data.text;

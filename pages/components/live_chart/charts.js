@@ -26,7 +26,8 @@ function filled(view, spec) {
   const layout = structuredClone(spec.layout)
   layout.autosize = true
   layout.uirevision = `${layout.meta.name} ${history.run}`
-  layout.xaxis.autorangeoptions.include = [0, end(history)]
+  const until = end(history)
+  if (until) layout.xaxis.autorangeoptions = { include: [0, until], clipmax: until }
   if (spec.layout.meta.name === "loss") {
     layout.yaxis.autorangeoptions = { include: labelRoom(history) }
     const title = titleOf(view)

@@ -40,7 +40,8 @@ function canUse(view, op) {
 
 function renderControls(view) {
   const bar = view.root.querySelector(".live-controls")
-  bar.hidden = view.data.controls === "hidden" || view.history.run === null || isRecorded(view.history)
+  const isOver = isRecorded(view.history) || view.history.state?.state === "finished"
+  bar.hidden = view.data.controls === "hidden" || view.history.run === null || isOver
   renderPair(view, bar.querySelector(".live-pair"))
   for (const button of bar.querySelectorAll("[data-op]")) {
     button.disabled = !canUse(view, button.dataset.op)

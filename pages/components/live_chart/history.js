@@ -72,9 +72,10 @@ function mfu(history) {
   return (prediction.flops_per_step * rate) / tokensPerStep(history.info) / resolved.peak_flops_per_second
 }
 
-function end(history) {
-  const steps = history.columns.step
-  return steps.reduce((most, step) => Math.max(most, step), history.info.config?.num_steps ?? 0)
+// The planned last step; once the run has ended, the last step that came.
+function end({ columns, info, state }) {
+  const last = columns.step.reduce((most, step) => Math.max(most, step), 0)
+  return last && FINAL_STATES.includes(state?.state) ? last : Math.max(last, info.config?.num_steps ?? 0)
 }
 
 // The indices that keep every dip, every peak and every missing value of a curve: for one trace

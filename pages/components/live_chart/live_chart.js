@@ -61,13 +61,13 @@ function askToTell(view) {
 
 function onUpdate(view, message) {
   if (message.run !== view.history.run) return
-  const shown = numPaced(view)
+  const [shown, planned] = [numPaced(view), end(view.history)]
   append(view.history, message)
   startPace(view, shown)
   askToTell(view)
   const kinds = new Set((message.events ?? []).map((event) => event.kind))
   renderPanels(view)
-  refreshCharts(view, { whole: false, kinds })
+  refreshCharts(view, { whole: end(view.history) !== planned, kinds })
 }
 
 function renderAll(view) {

@@ -49,7 +49,7 @@ function renderSurprise(view) {
   const { words } = view.data
   const { stretches = [], pointed = -1 } = view
   const legend = view.root.querySelector(".live-legend")
-  legend.hidden = !stretches.length
+  legend.hidden = !stretches.length || Boolean(stretches[pointed])
   const mean = meanSurprise(stretches)
   say(view, ".live-mean-surprise", mean === null ? "" : fill(words.mean_surprise, { bits: mean.toFixed(2) }))
   say(view, ".live-candidates", stretches[pointed] ? candidatesSentence(stretches[pointed], words) : stretches.length ? words.candidates_how : "")

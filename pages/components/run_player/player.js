@@ -40,7 +40,7 @@ function charts(words) {
         { ...traces.validation, color: color("validation-loss"), width: 1.5, marks: true, label: words.name_validation },
       ],
     },
-    one("learning_rate", "learning-rate", { write: (value) => value.toExponential(0) }),
+    one("learning_rate", "learning-rate", { write: (value) => (value ? value.toExponential() : "0") }),
     one("grad_norm", "gradient-norm", { isLog: true, references: config.grad_clip ? [{ value: config.grad_clip, label: fill(words.clipped, { value: config.grad_clip }), dash: "8 5", at: 1 }] : [] }),
     one("tokens_per_second", "throughput", { write: formatCount }),
   ]
@@ -98,7 +98,7 @@ function togglePlay() {
   requestAnimationFrame(play)
 }
 
-find(".player-time").max = end({ ...WHOLE, info: {} })
+find(".player-time").max = end(WHOLE)
 find(".player-time").value = find(".player-time").max
 find(".player-time").oninput = (event) => { pause(); showStep(Number(event.target.value)) }
 find(".player-play").onclick = togglePlay

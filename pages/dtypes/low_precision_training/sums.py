@@ -25,7 +25,11 @@ TERMS: Final = (
     *(0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5),
     *(1, 2, 3, 5),
 )
-COUNTS: Final = (10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10_000)
+# Beside round numbers the powers of two at which sums of ones end.
+COUNTS: Final = (
+    *(10, 16, 20, 30, 50, 100, 200, 256, 300, 500, 512, 1000),
+    *(2000, 2048, 3000, 4096, 5000, 8192, 10_000),
+)
 LABELS: Final = {
     "sequential": N_("in a loop"),
     "pairwise": N_("pairs"),

@@ -19,7 +19,7 @@ from core.tensors.shape_text import (
     with_length,
     written_shape,
 )
-from pages.shared.inputs import Inputs
+from pages.shared.inputs import Inputs, stand_at
 from pages.shared.settings import is_hidden, locked
 from pages.shared.tensors.examples import offer_examples
 
@@ -98,19 +98,25 @@ def drag_lengths(shapes: Mapping[str, Shape], dim: int) -> None:
 
 def _drag_length(name: str, shape: Shape, dim: int) -> None:
     key = f"{ASK.key(name)}_slider"
-    st.session_state[key] = shape[dim] if len(shape) >= -dim else ABSENT
+    stops = stops_of(shape, dim)
+    start = stand_at(key, shape[dim] if len(shape) >= -dim else ABSENT, tuple(map(_length, stops)))
 
     def write() -> None:
         ASK.set(name, written_shape(with_length(shape, dim, st.session_state[key])))
 
     st.select_slider(
         _("Length in {name}").format(name=name),
-        stops_of(shape, dim),
+        stops,
         key=key,
-        format_func=lambda length: _("none") if length == ABSENT else str(length),
+        format_func=_length,
         on_change=write,
         disabled=locked(),
+        **start,
     )
+
+
+def _length(length: int) -> str:
+    return _("none") if length == ABSENT else str(length)
 
 
 def _settings(key: str) -> dict[str, object]:

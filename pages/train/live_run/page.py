@@ -78,7 +78,7 @@ with rail.container(key="page_rail", gap="small", horizontal=presenting()):
     show_replay(followed)
     shown = shown_run(followed.run)
     recorded = None if followed.run else recorded_for(duration, planned)
-    if planned and (coming := next_run_text(shown, planned, prepared)):
+    if planned and not presenting() and (coming := next_run_text(shown, planned, prepared)):
         with st.container(key="lr_next"):
             st.caption(coming)
     if start_pressed:

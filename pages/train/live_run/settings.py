@@ -183,9 +183,12 @@ def _slider(row: Setting, preset: TrainConfig) -> float | str:
             return f"{option:g}"
         if row.fits:
             return _("Auto")
-        return _("preset: {value}").format(value=f"{getattr(preset, row.field):g}")
+        return _("preset: {value}").format(value=f"{own:g}")
 
-    options: tuple[float | str, ...] = (PRESET, *row.options)
+    own = getattr(preset, row.field)
+    # The preset stands beside its own value, so that one notch changes it by one notch.
+    place = 0 if row.fits else sum(option < own for option in row.options)
+    options: tuple[float | str, ...] = (*row.options[:place], PRESET, *row.options[place:])
     return ASK.select_slider(
         row.name,
         _(row.label),

@@ -13,7 +13,6 @@ from core.train.start.plan import Outline, Prepared
 from core.train.start.presets import preset_title
 from pages.shared.answer import show_code
 from pages.shared.page_links import show_link
-from pages.shared.settings import presenting
 from pages.train.live_run.names import whose
 from pages.train.live_run.prediction import details, headline_text, plan_text, prediction_text
 
@@ -141,12 +140,11 @@ def _code(config: TrainConfig, vocab_size: int | None) -> str:
 def next_run_text(shown: ShownRun | None, planned: Outline, prepared: Prepared | None) -> str:
     """Return a line on the run that Train begins where it differs from the shown one; else empty.
 
-    As long as a recording is shown, it tells what an own run takes; a projector has no room for it.
+    As long as a recording is shown, it tells what an own run takes.
     """
     name, text = planned.config.name, plan_text(planned)
     if shown is None:
-        words = _("Your run: {details}")
-        return "" if presenting() else words.format(details=prediction_text(planned, prepared))
+        return _("Your run: {details}").format(details=prediction_text(planned, prepared))
     if shown.headline == text and shown.config.name == name:
         return ""
     return _("Next: {title} · {headline}").format(title=preset_title(name), headline=text)

@@ -15,11 +15,16 @@ def differences_picture(found: Sequence[Difference], look: Look) -> Picture:
     """Return a row for each thing tried: on the left the ndarray, on the right the Tensor."""
     drawing, titles = Drawing(), [_(each.title) for each in found]
     answers = [(each.ndarray, each.tensor) for each in found]
+    marks = [(each.ndarray_has_it, not each.tensor.failed) for each in found]
     drawing.trace(
         "heatmap",
         x=["ndarray", "Tensor"], y=titles, xgap=4, ygap=4, showscale=False, zmin=0, zmax=1,
-        z=[[int(not answer.failed) for answer in pair] for pair in answers],
-        text=[[_cell(answer, look) for answer in pair] for pair in answers], texttemplate="%{text}",
+        z=[[int(mark) for mark in pair] for pair in marks],
+        text=[
+            [_cell(answer, look, mark=mark) for answer, mark in zip(*pair, strict=True)]
+            for pair in zip(answers, marks, strict=True)
+        ],
+        texttemplate="%{text}",
         colorscale=[[0, look.color("refused")], [1, look.color("works")]],
         textfont={"color": look.color("background"), "size": look.layout()["font"]["size"]},
         customdata=[[answer.code.replace("\n", "<br>") for answer in pair] for pair in answers],
@@ -39,10 +44,10 @@ def differences_picture(found: Sequence[Difference], look: Look) -> Picture:
     return Picture(figure=drawing.figure(curve_layout(look, axes)), alt=alt, table=table)
 
 
-def _cell(answer: Answer, look: Look) -> str:
+def _cell(answer: Answer, look: Look, *, mark: bool) -> str:
     """Return the kind of an error, or a value; of one of several lines the first and the last."""
     first, *more = answer.says.splitlines()
     whole = f"{first.rstrip(':')} … {more[-1].strip()}" if more else first
     word, most = first.partition(":")[0] if answer.failed else whole, _MOST_LETTERS[look.present]
     short = word if len(word) <= most else word[: most - 1] + "…"
-    return ("✗ " if answer.failed else "✓ ") + short
+    return ("✓ " if mark else "✗ ") + short

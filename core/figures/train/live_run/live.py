@@ -161,13 +161,16 @@ def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = 
         _draw_resident(drawing, divisor)
     title = _("VRAM ({unit})") if run.on_gpu else _("memory ({unit})")
     layout = drawing.layout("memory", title.format(unit=unit), rangemode="tozero")
-    layout["xaxis"] |= {"visible": False} if look.present else {"domain": [0, 0.34], "nticks": 3}
+    small = {"domain": [0, 0.34], "nticks": 2, "tickangle": 0}
+    untitled = {"title": {"text": ""}}  # the loss says what it is
+    layout["xaxis"] |= {"visible": False} if look.present else small | untitled
     of_bars = {"anchor": "y", "fixedrange": True, "tickangle": 0, "automargin": True}
     beside = {
         "barmode": "stack",
         "bargap": 0.15,
         "uniformtext": {"minsize": 22 if look.present else 9, "mode": "hide"},
         "xaxis2": {"domain": [0 if look.present else 0.4, 1]} | of_bars,
+        "legend2": {"x": 1.02, "y": 1, "traceorder": "reversed", "font": {"size": 12}},
     }
     return drawing.figure(layout | beside)
 
@@ -199,6 +202,7 @@ def _draw_validation(drawing: LiveDrawing) -> None:
         ([event["step"] for event in events], [event["validation_loss"] for event in events]),
         mode="lines+markers",
         marker={"size": 8, "symbol": "diamond"},
+        cliponaxis=False,
     )
     drawing.line(
         "non_finite",
@@ -207,6 +211,7 @@ def _draw_validation(drawing: LiveDrawing) -> None:
         broken_steps(drawing.run),
         mode="markers",
         marker={"size": 12, "symbol": "x"},
+        cliponaxis=False,
         showlegend=False,
     )
 
@@ -217,6 +222,7 @@ def _draw_area(drawing: LiveDrawing, name: str, divisor: int) -> None:
         x=[event["step"] for event in events],
         y=[event[name] / divisor for event in events],
         name=_(CATEGORY_NAMES[name]),
+        legendgroup=name,
         showlegend=False,
         mode="lines",
         line={"color": drawing.look.color(name), "width": 1},
@@ -233,7 +239,9 @@ def _draw_bars(drawing: LiveDrawing, name: str, bars: Mapping[str, float | None]
         y=list(bars.values()),
         xaxis="x2",
         name=_(CATEGORY_NAMES[name]),
-        showlegend=False,
+        legend="legend2",
+        legendgroup=name,
+        showlegend=not drawing.look.present,
         marker={
             "color": color,
             "line": {"color": color, "width": 1},

@@ -9,12 +9,10 @@ def test_a_cell_says_what_came_of_its_program():
     found = differences()
     picture = differences_picture(found, Look())
     (heatmap,) = picture.figure.data
-    assert [list(row) for row in heatmap.z] == [
-        [int(not each.ndarray.failed), int(not each.tensor.failed)] for each in found
-    ]
+    assert [list(row) for row in heatmap.z] == [[0, 1]] * len(found), "float64 is not float32"
     for row, each in zip(heatmap.text, found, strict=True):
-        for cell, answer in zip(row, (each.ndarray, each.tensor), strict=True):
-            assert cell[0] == ("✗" if answer.failed else "✓")
+        for cell, answer, mark in zip(row, (each.ndarray, each.tensor), "✗✓", strict=True):
+            assert cell[0] == mark
             assert answer.says.startswith(cell[2:8])
     assert picture.table["ndarray"] == [each.ndarray.says for each in found]
 
