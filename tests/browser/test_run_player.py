@@ -59,6 +59,11 @@ def test_it_plays_from_a_file_and_its_numbers_are_those_of_the_csv(exported, off
     told = page.locator(".live-tables table").first.locator("td").all_inner_texts()
     assert told == list(facts(view).values())
 
+    for svg in page.locator(".player-grid svg").all():
+        for anchor in ("end", "middle"):
+            texts = svg.locator(f"text[text-anchor={anchor}]").all_inner_texts()
+            assert len(texts) == len({*texts}), texts
+
     page.locator(".player-time").fill("500")
     row = rows[499]
     assert (

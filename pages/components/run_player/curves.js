@@ -50,7 +50,7 @@ function drawAxes(svg, chart, { low, high, across, up, width, height }) {
     svg.append(node("line", { class: "axis", x1: EDGE.left, x2: width - EDGE.right, y1: up(tick), y2: up(tick) }))
     svg.append(node("text", { x: EDGE.left - 6, y: up(tick) + 4, "text-anchor": "end" }, chart.write(tick)))
   }
-  for (const tick of roundTicks(0, chart.steps, width > 500 ? 6 : 3)) svg.append(node("text", { x: across(tick), y: height - 20, "text-anchor": "middle" }, formatExact(tick)))
+  for (const tick of roundTicks(0, chart.steps, width > 500 ? 6 : 3).filter(Number.isInteger)) svg.append(node("text", { x: across(tick), y: height - 20, "text-anchor": "middle" }, formatExact(tick)))
   for (const { value, label, dash, at } of chart.references ?? []) {
     svg.append(node("line", { class: "reference", x1: EDGE.left, x2: width - EDGE.right, y1: up(value), y2: up(value), "stroke-dasharray": dash }))
     svg.append(node("text", { x: across(at * chart.steps), y: up(value) - 5, "text-anchor": "end" }, label))
