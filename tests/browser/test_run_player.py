@@ -23,6 +23,9 @@ def exported(new_page, visit, start_server, tmp_path):
         page = visit(new_page(url=fresh.url), "/live-run")
         link = page.locator(".live-player")
         link.wait_for()
+        theme = "each => [each, document.querySelector('.stApp')].map((it) => getComputedStyle(it).color)"
+        color, of_text = link.evaluate(theme)
+        assert color not in {"rgb(0, 0, 238)", of_text}  # the browser's own blue
         with page.expect_download() as started:
             link.click()
         path = tmp_path / "run.html"
@@ -61,7 +64,7 @@ def test_it_plays_from_a_file_and_its_numbers_are_those_of_the_csv(exported, off
 
     for svg in page.locator(".player-grid svg").all():
         for anchor in ("end", "middle"):
-            texts = svg.locator(f"text[text-anchor={anchor}]").all_inner_texts()
+            texts = svg.locator(f"text[text-anchor={anchor}]").all_text_contents()
             assert len(texts) == len({*texts}), texts
 
     page.locator(".player-time").fill("500")

@@ -130,7 +130,7 @@ def _draw_use(drawing: Drawing, use: CodeUse, look: Look) -> None:
             xref="paper",
             yref="paper",
             xanchor="right",
-            yanchor="bottom",
+            yanchor="top",
             font={"color": color},
         )
 
