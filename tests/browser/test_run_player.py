@@ -23,7 +23,7 @@ def exported(new_page, visit, start_server, tmp_path):
         page = visit(new_page(url=fresh.url), "/live-run")
         link = page.locator(".live-player")
         link.wait_for()
-        theme = "each => [each, document.querySelector('.stApp')].map((it) => getComputedStyle(it).color)"
+        theme = "each => [each, document.body].map((one) => getComputedStyle(one).color)"
         color, of_text = link.evaluate(theme)
         assert color not in {"rgb(0, 0, 238)", of_text}  # the browser's own blue
         with page.expect_download() as started:
