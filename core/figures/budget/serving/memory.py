@@ -59,7 +59,7 @@ def memory_picture(sweep: MemorySweep, device: str, look: Look) -> Picture:
     top = _AREA_ROOM * look.in_unit(max(sweep.capacity, _total(sweep, -1)))
     _draw_capacity(drawing, sweep, device, look, top)
     _draw_chosen(drawing, sweep, look)
-    across = {"title": _(AXIS_TITLES[sweep.axis]), "tickformat": ",d"}
+    across: dict[str, object] = {"title": _(AXIS_TITLES[sweep.axis]), "tickformat": ",d"}
     across |= {"dtick": 1} if sweep.values[-1] < _FEW else {}  # no half sequences
     figure = framed(
         drawing,
