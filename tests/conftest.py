@@ -102,6 +102,46 @@ def made_timing():
     )
 
 
+def _check_scales(figure):
+    """Check that a reader can tell the ticks of a scale apart: 1 2 2 3 3 is none."""
+    layout = figure["layout"]
+    scales = [value for name, value in layout.items() if name[:5] in {"xaxis", "yaxis"}]
+    owners = [
+        layout.get("coloraxis", {}),
+        *figure["data"],
+        *(t.get("marker", {}) for t in figure["data"]),
+    ]
+    scales += [owner["colorbar"] for owner in owners if isinstance(owner.get("colorbar"), dict)]
+    for scale in scales:
+        values, texts = scale.get("tickvals") or (), [*filter(None, scale.get("ticktext") or ())]
+        # whole places are those of rows and columns, which may bear one name twice
+        if any(value != int(value) for value in values) or scale.get("type") == "log":
+            assert len(texts) == len({*texts}), texts
+        form, (low, high) = scale.get("tickformat", ""), scale.get("range", (0, 0))
+        rounds = form[-1:] in {"d", "%", "f", "e"} and "~" not in form
+        # Plotly draws at most ten ticks: six whole numbers are no halves
+        assert not rounds or values or "dtick" in scale or high - low > 5, form
+
+
+def _check_ramps(figure):
+    """Check that a ramp begins at the page's colour: in both themes the more, the more contrast."""
+    from core.figures.theme import COLORS
+
+    owners = [figure.layout.coloraxis, *(each for each in figure.data if each.type == "heatmap")]
+    for owner in owners:
+        ends = [color for _place, color in owner.colorscale or ()]
+        is_ramp = len({*ends}) == len(ends) == 2
+        if is_ramp and not {value for row in getattr(owner, "z", ()) for value in row} <= {
+            0,
+            1,
+            None,
+        }:
+            page = COLORS[
+                "dark" if figure.layout.paper_bgcolor == COLORS["dark"]["background"] else "light"
+            ]
+            assert ends[0] in {page["background"], page["surface"]}, ends
+
+
 @pytest.fixture(autouse=True)
 def checked_pictures(monkeypatch):
     """Let Plotly check every picture: the product draws them unchecked.
@@ -116,7 +156,10 @@ def checked_pictures(monkeypatch):
         from plotly.graph_objects import Figure
 
         figure = draw(drawing, layout)
-        assert json.loads(Figure(figure.to_dict()).to_json()) == json.loads(figure.to_json())
+        written = json.loads(figure.to_json())
+        assert json.loads(Figure(figure.to_dict()).to_json()) == written
+        _check_scales(written)
+        _check_ramps(figure)
         return figure
 
     monkeypatch.setattr(Drawing, "figure", checked)

@@ -26,6 +26,7 @@ Kind = Literal[
     "no_gradient_kept",
     "grad_of_no_leaf",
     "sizes",
+    "class_target",
     "create_graph",
     "not_here",
     "not_finite",
@@ -224,6 +225,21 @@ REFUSALS: Final = (
             "numbers that do not belong together are compared."
         ),
         advice=N_("Give both the same shape, for example with view_as() or squeeze()."),
+    ),
+    Refusal(
+        kind="class_target",
+        words=(
+            "Expected floating point type for target with class probabilities",
+            "For 1D input, 1D target must have size 1",
+        ),
+        sentence=N_(
+            "Integer targets of cross_entropy are class numbers: one for each row of logits, and "
+            "a single one for a vector of logits. These have another shape."
+        ),
+        advice=N_(
+            "Pass logits (N, C) with targets (N,), or a probability for each class as "
+            "floating-point numbers of the shape of the logits."
+        ),
     ),
     Refusal(
         kind="create_graph",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.budget.item import Item, Number, total
+from core.language import _
 
 Verdict = Literal["fits", "close", "too_big"]
 
@@ -45,6 +46,18 @@ class Budget:
     def verdict(self) -> Verdict:
         """Whether it fits at the worst ends of both bands, not even at the best, or between."""
         return verdict_of(self.item, self.capacity, self.capacity_band)
+
+    @property
+    def words(self) -> str:
+        """The verdict, translated."""
+        return fit_words(self.fits, is_sure=self.verdict != "close")
+
+
+def fit_words(fits: bool, *, is_sure: bool) -> str:
+    """Return whether something fits in translated words, or may, where that is not sure."""
+    if is_sure:
+        return _("it fits") if fits else _("it does not fit")
+    return _("it may fit") if fits else _("it may not fit")
 
 
 def verdict_of(need: Item, capacity: float, band: tuple[float, float]) -> Verdict:

@@ -29,6 +29,7 @@ SESSION_BYTES: Final = 16 * _MIB
 BROWSER_BYTES: Final = 32 * _MIB
 TOTAL_BYTES: Final = 128 * _MIB
 TEACHER_BYTES: Final = 16 * _MIB  # of the total
+_MOST_DIGITS: Final = 20  # more than any file has bytes
 _ROUTE: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 SPENT: Final = N_("This page keeps at most {files} files and {size}: reload it to start over.")
 FULL: Final = N_("The server has no room for more uploaded files: try again in a few minutes.")
@@ -113,8 +114,7 @@ class UploadBounds:
         if scope["type"] != "http" or scope["method"] != "PUT" or not route:
             await self.app(scope, receive, send)
             return
-        said = Headers(scope=scope).get("content-length", "")
-        num_bytes = int(said) if said.isascii() and said.isdecimal() else _largest()
+        num_bytes = _announced(Headers(scope=scope).get("content-length", ""))
         session, owner = route[1], visitor_in(scope)
         try:
             uploads().check(session, owner, num_bytes)
@@ -124,6 +124,13 @@ class UploadBounds:
             return
         with uploads().coming(session, owner, num_bytes):
             await self.app(scope, receive, send)
+
+
+def _announced(length: str) -> int:
+    """Return the bytes of a content-length; Python reads no number of thousands of digits."""
+    if not (length.isascii() and length.isdecimal()):
+        return _largest()
+    return int(length) if len(length) < _MOST_DIGITS else TOTAL_BYTES
 
 
 def _largest() -> int:

@@ -137,6 +137,11 @@ def explained_number(label: str, item: Item) -> None:
     )
 
 
+def if_fitted(text: str, *, fits: bool) -> str:
+    """Return what is said of a time or a speed: of a plan that does not fit, "if it fitted"."""
+    return text if fits else _("{text}, if it fitted").format(text=text)
+
+
 def show_code(name: str, source: str) -> None:
     """Show Python that reproduces the headline number, closed until asked for.
 

@@ -51,6 +51,27 @@ def test_a_plan_that_does_not_fit_is_told_without_a_speed(open_page):
     assert said.endswith("; 64 need 64.0 GiB of KV cache")
 
 
+def test_a_time_or_speed_of_a_plan_that_does_not_fit_is_one_if_it_fitted(open_page):
+    alone = {"parallel_device": "t4", "parallel_stages": "1", "parallel_tensor": "1"}
+    for page, query in (
+        (PAGE, {"serving_sequences": "64"}),
+        (PAGE, {"serving_sequences": "64", "serving_tab": "speed"}),
+        *(("budget/parallelism", alone | {"parallel_tab": tab})
+          for tab in ("stages", "ranks", "links", "schedule")),
+        ("budget/flops_and_time", {"flops_tab": "lines", "flops_device": "t4"}),
+    ):  # fmt: skip
+        app = open_page(page, **query)
+        timed = [
+            each.label
+            for each in app.metric
+            if re.search(r"\d (tok|[nµm]?s|min|h|d)\b|/s", each.value)
+        ]
+        assert timed, query
+        assert all(", if it fitted" in label for label in timed), (query, timed)
+    for page, query in ((PAGE, {}), (PAGE, {"serving_tab": "speed"})):
+        assert not any("fitted" in each.label for each in open_page(page, **query).metric)
+
+
 @pytest.mark.parametrize(
     ("model", "device"),
     [("llama-3.1-8b", "rtx-4090"), ("deepseek-v3", "b200"), ("gemma-2-9b", "t4")],

@@ -1,5 +1,6 @@
 """The parts of the frame that live in the browser: theme, keys, language, copied link."""
 
+import itertools
 import re
 import urllib.parse
 
@@ -156,6 +157,8 @@ def test_the_lesson_on_show_its_neighbours_and_the_whole_list_are_a_click_away(p
     links.first.wait_for()
     assert links.count() == count > 9
     assert "●" in links.nth(number - 1).inner_text()
+    rows = [each.bounding_box() for each in links.all()]
+    assert all(a["y"] + a["height"] <= b["y"] + 0.5 for a, b in itertools.pairwise(rows))
     page.keyboard.press("Escape")
     page.locator(".st-key-previous_lesson a").click()
     page.locator(CONTROL).get_by_text(f"Lesson {number - 1} of").wait_for()

@@ -15,6 +15,13 @@ from pages.components.live_chart.feed import COLUMNS
 from pages.components.run_player.run_player import player_html
 
 NUMBERS = ("step", "time", "loss", "learning_rate", "grad_norm", "tokens_per_second")
+TICKS_OF_THREE_STEPS = """() => {
+    const chart = { name: "few", lines: [], title: "", steps: 3, write: String }
+    const figure = document.createElement("figure")
+    drawCurves(figure, chart, 720, 470)
+    const ticks = [...figure.querySelectorAll("text[text-anchor=middle]")]
+    return ticks.map((tick) => tick.textContent)
+}"""
 
 
 @pytest.fixture
@@ -24,6 +31,9 @@ def exported(new_page, visit, start_server, tmp_path):
         page = visit(new_page(url=fresh.url), "/live-run")
         link = page.locator(".live-player")
         link.wait_for()
+        theme = "each => [each, document.body].map((one) => getComputedStyle(one).color)"
+        color, of_text = link.evaluate(theme)
+        assert color not in {"rgb(0, 0, 238)", of_text}  # the browser's own blue
         with page.expect_download() as started:
             link.click()
         path = tmp_path / "run.html"
@@ -64,16 +74,12 @@ def test_it_plays_from_a_file_and_its_numbers_are_those_of_the_csv(exported, off
     rates = [float(tick) for tick in ticks if tick != "step"]
     steps = {round(high - low, 12) for low, high in itertools.pairwise(rates)}
     assert (len(steps), max(rates) <= max(float(row["learning_rate"]) for row in rows)) == (1, True)
-    of_three_steps = page.evaluate(
-        """() => {
-            const chart = { name: "few", lines: [], title: "", steps: 3, write: String }
-            const figure = document.createElement("figure")
-            drawCurves(figure, chart, 720, 470)
-            const ticks = [...figure.querySelectorAll("text[text-anchor=middle]")]
-            return ticks.map((tick) => tick.textContent)
-        }"""
-    )
-    assert of_three_steps == ["0", "1", "2", "3"]
+    assert page.evaluate(TICKS_OF_THREE_STEPS) == ["0", "1", "2", "3"]
+
+    for svg in page.locator(".player-grid svg").all():
+        for anchor in ("end", "middle"):
+            texts = svg.locator(f"text[text-anchor={anchor}]").all_text_contents()
+            assert len(texts) == len({*texts}), texts
 
     page.locator(".player-time").fill("500")
     row = rows[499]

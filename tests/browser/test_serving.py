@@ -15,6 +15,13 @@ def test_the_context_grows_the_cache_and_the_number_explains_itself(page, visit)
         until_headline(page, f"with {tokens} tokens each")
 
     assert "Up to 2 concurrent users with 24,576 tokens" in headline(page)
+    page.locator(".st-key-page_rail").get_by_role("button", name="Settings").click()
+    page.get_by_test_id("stPopoverBody").get_by_text("Weight format").wait_for()
+    page.wait_for_timeout(300)  # it finds its place in a few frames
+    said = page.locator(".st-key-headline").bounding_box()
+    opened = page.get_by_test_id("stPopoverBody").bounding_box()
+    assert opened["y"] >= said["y"] + said["height"]
+    page.keyboard.press("Escape")
     page.locator('[data-testid="stMetric"]').nth(1).get_by_test_id("stTooltipIcon").hover()
     page.get_by_text("= 12,884,901,888", exact=False).first.wait_for()
 

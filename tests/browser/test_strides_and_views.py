@@ -89,6 +89,7 @@ def test_elements_that_share_an_address_light_together_and_are_counted(open_map)
     page.locator(".cell").nth(5).hover()
     assert page.locator(".cell.lit").count() == 4
     assert page.locator(".times").all_text_contents() == ["×4"] * 3
+    assert page.evaluate(OVERLAPS, [".lane text:not(.times)", ".lane .times"]) == []
 
 
 def test_on_a_projector_the_counts_stand_clear_of_what_the_cells_say(open_map):

@@ -82,6 +82,8 @@ def _budget_lines(
         return
     yield _verdict_line(budget, reason) + _in_brackets(spec)
     yield from _tree(chosen, budget.item)
+    if speeds and not budget.fits:
+        yield _("if it fitted:")
     for speed in speeds:
         yield from _tree(chosen, replace(speed, children=()))
 
@@ -103,7 +105,7 @@ def _verdict_line(budget: Budget, reason: str) -> str:
         name=budget.name,
         need=hedged(format_bytes(budget.item.amount), budget.item),
         capacity=format_bytes(budget.capacity),
-        verdict=_("may fit") if budget.item.guess else _(VERDICTS[budget.verdict]),
+        verdict=budget.words,
         reason=_(reason) if reason else "",
     )
 

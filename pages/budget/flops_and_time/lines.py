@@ -26,6 +26,7 @@ from pages.budget.flops_and_time.inputs import (
     plain,
     settings,
 )
+from pages.shared.answer import if_fitted
 from pages.shared.beside import Compared, shown, two_names
 from pages.shared.budget.choices import ChosenDevice, ChosenModel, choose_device
 from pages.shared.settings import look
@@ -151,11 +152,13 @@ def lines(plan: Plan) -> Shown:
     time, recipe = rows[0][1], spread(plan.recipe, cluster, plan.batch)
     mfu = reached_mfu(spec, recipe, cluster, plan.tokens, float(time.amount))
     step = step_words(plan, cluster)
-    memory = memory_words(training_budget(spec, recipe, cluster))
+    budget = training_budget(spec, recipe, cluster)
+    memory = memory_words(budget)
+    parts = [(if_fitted(_(part.name), fits=budget.fits), part) for part in time.children]
     return Shown(
-        headline=sentence(plan, time, mfu),
+        headline=if_fitted(sentence(plan, time, mfu), fits=budget.fits),
         charts=[Chart(picture=lines_picture(rows, look()), file_name="training-time")],
-        numbers=[*((_(part.name), part) for part in time.children), (_("MFU"), mfu)],
+        numbers=[*parts, (_("MFU"), mfu)],
         widths=(4, 1),
         notes=[followed_by(memory, step) if memory else step],
         code=_code(plan, recipe),
@@ -201,7 +204,8 @@ def _side(plan: Plan, name: str) -> Compared:
     mfu = reached_mfu(plan.model.spec, recipe, cluster, plan.tokens, float(time.amount))
     parts = [(_(part.name), part) for part in time.children]
     rows = [(_("Time"), time), *parts, (_("MFU"), mfu)]
-    return Compared(name=name, rows=rows, code=_code(plan, recipe))
+    verdict = training_budget(plan.model.spec, recipe, cluster).words
+    return Compared(name=name, rows=rows, verdict=verdict, code=_code(plan, recipe))
 
 
 def counts_from(cluster: Cluster) -> list[int]:

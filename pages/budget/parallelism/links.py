@@ -10,6 +10,7 @@ from core.budget.parallel.context import causal_work
 from core.budget.parallel.ranks import Axis, group
 from core.budget.parallel.ring import times_sent
 from core.budget.training.duration import training_time
+from core.budget.training.memory import training_budget
 from core.figures.budget.parallelism.links import (
     LinkView,
     batches_text,
@@ -20,6 +21,7 @@ from core.figures.budget.parallelism.links import (
 from core.language import _
 from core.units import format_percent, format_seconds
 from pages.budget.parallelism.inputs import Case, note_lengths
+from pages.shared.answer import if_fitted
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -43,10 +45,12 @@ def links(case: Case) -> Shown:
         links={axis: group(case.cluster, axis).link_name for axis in get_args(Axis)},
         compute=compute,
     )
+    fits = training_budget(case.spec, case.recipe, case.cluster).fits
+    numbers = {_("Communication time"): view.seconds, _("Compute"): compute}
     return Shown(
-        headline=_links_sentence(case, view),
+        headline=if_fitted(_links_sentence(case, view), fits=fits),
         charts=[Chart(picture=links_picture(view, look()), file_name="links")],
-        numbers=[(_("Communication time"), view.seconds), (_("Compute"), compute)],
+        numbers=[(if_fitted(label, fits=fits), item) for label, item in numbers.items()],
         notes=[
             *_all_reduce_said(case.cluster),
             *_ring_said(case.cluster.context),
@@ -143,10 +147,12 @@ def schedule(case: Case) -> Shown:
         stages=stages_text(shown[0]), batches=batches_text(shown[1])
     )
     bubble = pipeline.bubble_seconds(case.cluster, batches, compute.amount)
+    fits = training_budget(case.spec, case.recipe, case.cluster).fits
+    numbers = {_("Compute"): compute, _("Bubble"): bubble}
     return Shown(
         headline=_schedule_sentence(stages, batches, virtual),
         charts=[Chart(picture=schedule_picture(drawn, look()), file_name="schedule")],
-        numbers=[(_("Compute"), compute), (_("Bubble"), bubble)],
+        numbers=[(if_fitted(label, fits=fits), item) for label, item in numbers.items()],
         notes=[cut] if shown != (stages, batches) else [],
         code=CODE.format(stages=stages, batches=batches, virtual=virtual),
     )

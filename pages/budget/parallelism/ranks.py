@@ -16,6 +16,7 @@ from core.language import _
 from core.units import format_exact
 from pages.budget.parallelism.inputs import ASK, ZERO, Case, note_lengths
 from pages.shared import link, page_links
+from pages.shared.answer import if_fitted
 from pages.shared.budget.choices import SAME_CHOICES
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -46,21 +47,16 @@ def ranks(case: Case) -> Shown:
 
 def _numbers(case: Case, budget: Budget) -> list[tuple[str, Item]]:
     """Return what a device holds, what it sends, and how long that takes."""
+    time = if_fitted(_("Communication time"), fits=budget.fits)
     return [
         (_("Peak memory per device"), budget.largest),
         (_("Sent in a step"), communication(case.spec, case.recipe, case.cluster)),
-        (_("Communication time"), exposed_seconds(case.spec, case.recipe, case.cluster)),
+        (time, exposed_seconds(case.spec, case.recipe, case.cluster)),
     ]
 
 
 def _ranks_sentence(case: Case, budget: Budget) -> str:
     """Return whether it fits, by the device that uses the most memory."""
-    words = {
-        "fits": _("it fits"),
-        "close": _("it may fit"),
-        "too_big": _("it does not fit"),
-    }
-    is_sure = budget.fits or not budget.item.guess
     return _("{model} on {devices} × {device}: {who}, {held} of {capacity}: {verdict}").format(
         model=case.spec.name,
         devices=format_exact(case.cluster.num_devices),
@@ -68,7 +64,7 @@ def _ranks_sentence(case: Case, budget: Budget) -> str:
         who=_who_holds_most(case, budget),
         held=hedged(look().format_bytes(budget.item.amount), budget.item),
         capacity=look().format_bytes(budget.capacity),
-        verdict=words[budget.verdict] if is_sure else _("it may not fit"),
+        verdict=budget.words,
     )
 
 

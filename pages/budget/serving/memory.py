@@ -27,6 +27,7 @@ from core.language import N_, _, ngettext
 from core.units import format_count
 from pages.budget.serving.code import cache_code, memory_code
 from pages.budget.serving.inputs import Case, words_of
+from pages.shared.answer import if_fitted
 from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -47,7 +48,7 @@ def memory(case: Case) -> Shown:
     return Shown(
         headline=memory_sentence(case, budget, speed),
         charts=[Chart(picture=picture, file_name="serving-memory")],
-        numbers=[*parts, *([(_("per user"), speed)] if speed else [])],
+        numbers=[*parts, *([(if_fitted(_("per user"), fits=budget.fits), speed)] if speed else [])],
         code=memory_code(budget, case.plan.concurrency),
     )
 
@@ -69,15 +70,9 @@ def _side(case: Case, name: str) -> Compared:
             *parts,
             *([(_("tokens/s per user"), speed)] if speed else []),
         ],
-        verdict=_verdict(budget),
+        verdict=budget.words,
         code=memory_code(budget, case.plan.concurrency),
     )
-
-
-def _verdict(budget: Budget) -> str:
-    if budget.item.guess:
-        return _("≈ may fit") if budget.fits else _("≈ may not fit")
-    return _("✓ fits") if budget.fits else _("✗ too big")
 
 
 def _speed_of_a_user(case: Case) -> Item | None:

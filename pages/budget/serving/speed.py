@@ -13,6 +13,7 @@ from core.budget.serving.decode_speeds import (
     published_speeds,
 )
 from core.budget.serving.latency import decode_latency, prefill_latency
+from core.budget.serving.memory import inference_budget
 from core.budget.serving.peaks import product_peak, serving_peak
 from core.budget.serving.throughput import (
     Curve,
@@ -30,6 +31,7 @@ from core.language import _, ngettext
 from core.units import format_count, format_percent, format_seconds
 from pages.budget.serving.code import PROOF, roofline_code, speed_code
 from pages.budget.serving.inputs import Case, words_of
+from pages.shared.answer import if_fitted
 from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
@@ -40,16 +42,18 @@ def speed(case: Case) -> Shown:
     curve = throughput_curve(case.spec, case.plan, case.cluster)
     prefill = prefill_latency(case.spec, case.plan, case.cluster)
     token = decode_latency(case.spec, case.plan, case.cluster)
+    fits = inference_budget(case.spec, case.plan, case.cluster).fits
+    numbers = {
+        _("first token (TTFT)"): prefill,
+        _("each token (TPOT)"): token,
+        _("per user"): user_speed(token),
+        _("per device"): device_speed(case.plan, prefill, token),
+    }
     picture = speed_picture(curve, case.plan.concurrency, look())
     return Shown(
         headline=speed_sentence(case),
         charts=[Chart(picture=picture, file_name="latency-throughput")],
-        numbers=[
-            (_("first token (TTFT)"), prefill),
-            (_("each token (TPOT)"), token),
-            (_("per user"), user_speed(token)),
-            (_("per device"), device_speed(case.plan, prefill, token)),
-        ],
+        numbers=[(if_fitted(label, fits=fits), item) for label, item in numbers.items()],
         notes=[_band_said(token)],
         code=_speed_code(case, prefill),
     )
@@ -70,7 +74,9 @@ def _side(case: Case, name: str) -> Compared:
         (_("first token (TTFT)"), prefill),
         (_("each token (TPOT)"), token),
     ]
-    return Compared(name=name, rows=rows, code=speed_code([case.plan], [token], None))
+    verdict = inference_budget(case.spec, case.plan, case.cluster).words
+    code = speed_code([case.plan], [token], None)
+    return Compared(name=name, rows=rows, verdict=verdict, code=code)
 
 
 def _band_said(token: Item) -> str:

@@ -17,7 +17,7 @@ from core.budget.training.scenario import Scenario
 from core.budget.training.states import trained_parameters
 from core.budget.weights.parameters import counts
 from core.figures.budget.training_memory.bar import MOST_BARS, DeviceBar, bar_picture
-from core.language import N_, _
+from core.language import _
 from core.language.listing import followed_by
 from core.units import format_exact, format_percent
 from pages.budget.training_memory.inputs import Case, write_code
@@ -26,11 +26,6 @@ from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
-VERDICTS: Final = {
-    "fits": N_("it fits"),
-    "close": N_("it may fit"),
-    "too_big": N_("it does not fit"),
-}
 RESIDENTS: Final = ("weights", "gradients", "optimizer", "activations", "logits and loss", "data")
 
 
@@ -64,16 +59,9 @@ def _side(case: Case, name: str) -> Compared:
     return Compared(
         name=name,
         rows=[(_("peak"), budget.item), *((_(part.name), part) for part in parts)],
-        verdict=verdict_words(budget),
+        verdict=budget.words,
         code=write_code(case),
     )
-
-
-def verdict_words(budget: Budget) -> str:
-    """Return whether it fits; of a guess that is too large, that it may not."""
-    if budget.item.guess and not budget.fits:
-        return _("it may not fit")
-    return _(VERDICTS[budget.verdict])
 
 
 def device_bars(budget: Budget) -> tuple[DeviceBar, ...]:
@@ -108,7 +96,7 @@ def sentence(case: Scenario, budget: Budget) -> str:
         "amount": hedged(look().format_bytes(budget.item.amount), budget.item),
         "capacity": look().format_bytes(budget.capacity),
         "device": case.cluster.device.name,
-        "verdict": verdict_words(budget),
+        "verdict": budget.words,
         "part": _(most.name),
         "most": look().format_bytes(most.amount),
     }

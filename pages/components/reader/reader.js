@@ -76,6 +76,16 @@ async function writeAddress(event) {
   if (location.href === before) history.pushState({}, "", pathname + search + hash);
 }
 
+// Streamlit opens a list over its button where the room below is too small: it ends at the headline.
+function boundPopover({ target }) {
+  const button = target.closest?.("[data-testid=stPopoverButton]");
+  const headline = document.querySelector(".st-key-headline");
+  if (!button) return;
+  const { top, bottom } = button.getBoundingClientRect();
+  const above = headline ? top - headline.getBoundingClientRect().bottom : 0;
+  document.documentElement.style.setProperty("--popover-room", `${Math.max(above, innerHeight - bottom) - 12}px`);
+}
+
 export default function ({ data: [data], parentElement, setTriggerValue }) {
   document.documentElement.lang = data.language;
   const button = parentElement.querySelector("button");
@@ -118,6 +128,7 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
     document.addEventListener(reached, (event) => completeLink(event, data.kept), { signal });
   }
   document.addEventListener("click", writeAddress, { signal });
+  document.addEventListener("click", boundPopover, { signal, capture: true });
   return () => {
     parentElement.listening.abort();
     parentElement.themes.disconnect();

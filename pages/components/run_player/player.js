@@ -42,7 +42,7 @@ function charts(words) {
     },
     one("learning_rate", "learning-rate", { write: (value) => (value ? value.toExponential() : "0") }),
     one("grad_norm", "gradient-norm", { isLog: true, references: config.grad_clip ? [{ value: config.grad_clip, label: fill(words.clipped, { value: config.grad_clip }), dash: "8 5", at: 1 }] : [] }),
-    one("tokens_per_second", "throughput", { write: formatCount }),
+    one("tokens_per_second", "throughput", { write: (value) => (value < 1000 ? String(value) : `${value / 1000} k`) }),
   ]
 }
 

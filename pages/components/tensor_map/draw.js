@@ -168,13 +168,12 @@ function drawBytes(view, scene, lane, itemsize, readers) {
   return bytes;
 }
 
-// How many elements lie at an address: in the corner, or on a projector below the cell, where large
-// letters have room.
+// How many elements lie at an address: below the cell, or in its corner where another row is below.
 function timesBadge(view, { strip }, lane, itemsize, times) {
   const width = itemsize * strip.byteWidth;
-  const isBelow = view.data.present && lane.height === strip.rowHeight;
-  const place = isBelow ? { x: width / 2, y: strip.rowHeight + 16, "text-anchor": "middle" } : { x: width - 3, y: 11, "text-anchor": "end" };
-  return node("text", { class: "times", ...place }, `×${times}`);
+  const isBelow = lane.height === strip.rowHeight;
+  const place = isBelow ? { x: width / 2, y: strip.rowHeight + (view.data.present ? 16 : 12), "text-anchor": "middle" } : { x: width - 3, y: 11, "text-anchor": "end" };
+  return node("text", { class: isBelow ? "times below" : "times", ...place }, `×${times}`);
 }
 
 // A line where each 64 bytes begin: a processor fetches them together.

@@ -107,6 +107,8 @@ PROGRAMS = [
     ("torch.arange(3).requires_grad_()", "integer", 1, ""),
     ("(w * x).requires_grad_(False)", "not_leaf", 1, ""),
     ("x.retain_grad()", "no_gradient_kept", 1, ""),
+    ("F.cross_entropy(w, torch.tensor([0, 1]))", "class_target", 1, ""),
+    ("F.cross_entropy(torch.cat([w, x]), torch.tensor([0, 1]))", "class_target", 1, ""),
     ("w.view(5)", "other", 1, ""),
 ]
 

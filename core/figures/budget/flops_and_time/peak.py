@@ -75,7 +75,7 @@ def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
         x=1, y=1, yref="paper", yanchor="bottom", text=_("the peak"), font={"color": color}
     )
     end = max(1.0, *(share.amount for share in shares)) * 1.15
-    x = {"range": [0, end], "tickformat": ".0%", "title": _("share of the peak")}
+    x = {"range": [0, end], "tickformat": ".3~%", "title": _("share of the peak")}
     said = [f"{name} {share}" for name, share in zip(names, written, strict=True)]
     table = {
         _("convention"): names,

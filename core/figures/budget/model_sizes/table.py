@@ -15,6 +15,7 @@ _TOKENS: Final = ("format_a", "format_b", "format_c")
 _PATTERNS: Final = ("", "/", ".")
 _ROOM: Final = 1.12
 _GAP: Final = 0.18  # between two groups of bars
+_NAME: Final = 7  # times the text's size, to the right of the bars: the name of a line
 
 
 def two_decimals(num_bytes: float, unit: ByteUnit) -> str:
@@ -47,13 +48,13 @@ def table_picture(cells: Sequence[Cell], lines: Sequence[Line], look: Look) -> P
     axes = {
         "xaxis": layout["xaxis"]
         | {
-            "range": [-0.5, num_groups + (0.65 if look.present else 0.05)],
+            "range": [-0.5, num_groups - 0.5],
             "fixedrange": True,
             "showgrid": False,
         },
         "yaxis": {"visible": False, "range": [0, highest], "fixedrange": True},
         "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
-        "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
+        "margin": {"l": 8, "r": _NAME * layout["font"]["size"], "t": 32, "b": 8},
     }
     figure = drawing.figure(layout | axes | {"barmode": "group", "bargap": _GAP})
     return Picture(figure=figure, alt=_sentence(cells, look), table=_table(cells, lines[0], look))
@@ -107,9 +108,9 @@ def _draw_line(drawing: Drawing, line: Line, look: Look) -> None:
         xref="paper",
         x=1,
         y=line.num_bytes,
-        xanchor="right",
-        yanchor="bottom",
-        text=f"{line.name} · {look.format_bytes(line.num_bytes)}",
+        xanchor="left",
+        align="left",
+        text=f" {line.name}<br> {look.format_bytes(line.num_bytes)}",
         font={"color": color},
     )
 

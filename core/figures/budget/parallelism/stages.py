@@ -20,7 +20,7 @@ _ROOM: Final = 1.12
 _SMALL: Final = frozenset({"temporary", "data", "communication buffers", "allocator reserve"})
 _MOST_TOTALS: Final = 12  # bars that still have room for their total above them
 _ROW_HEIGHT: Final = 3.0  # of the text's size
-_SENT_ROOM: Final = {False: 1.5, True: 1.85}  # of the longest bar: what is sent stands beside it
+_SENT_ROOM: Final = {False: 1.8, True: 1.5}  # of the longest bar: what is sent stands beside it
 
 
 def stages_picture(bars: Bars, capacity: float, look: Look) -> Picture:
@@ -115,8 +115,9 @@ def sharding_picture(ways: Sequence[Sharding], capacity: float, chosen: str, loo
         text = _("device: {size}").format(size=look.format_bytes(capacity))
         capacity_line(drawing, capacity, text, look, flat=True, longest=room)
     for (label, _parts), way in zip(bars, ways, strict=True):
-        note = f" {look.format_bytes(way.held.amount)} · {sent_text(way, look)}"
-        drawing.note(x=way.held.amount, y=label, xanchor="left", text=note)
+        note = f" {look.format_bytes(way.held.amount)}"
+        note += "" if look.present else f"<br> {sent_text(way, look)}"  # large letters have no room
+        drawing.note(x=way.held.amount, y=label, xanchor="left", align="left", text=note)
     size = text_size(look)
     figure = lying_bars(
         drawing,

@@ -24,6 +24,7 @@ _AREAS: Final = (
 _AREA_ROOM: Final = 1.2  # of the highest thing: names stand above it
 _WORDS_ROOM: Final = 0.6  # of the picture's width: two names stand side by side on the capacity
 _WORDS_BELOW: Final = 0.89  # of the picture's height: where words at its top end
+_FEW: Final = 9  # sequences: each has its tick
 _SIDE: Final = 0.3  # of the picture's width: words at a line nearer to the left stand beside it
 _BARS: Final = (
     (N_("keys and values"), "kv_cache", "", ("keys and values", "keys and values in windows")),
@@ -58,7 +59,8 @@ def memory_picture(sweep: MemorySweep, device: str, look: Look) -> Picture:
     top = _AREA_ROOM * look.in_unit(max(sweep.capacity, _total(sweep, -1)))
     _draw_capacity(drawing, sweep, device, look, top)
     _draw_chosen(drawing, sweep, look)
-    across = {"title": _(AXIS_TITLES[sweep.axis]), "tickformat": ",d"}
+    across: dict[str, object] = {"title": _(AXIS_TITLES[sweep.axis]), "tickformat": ",d"}
+    across |= {"dtick": 1} if sweep.values[-1] < _FEW else {}  # no half sequences
     figure = framed(
         drawing,
         look,

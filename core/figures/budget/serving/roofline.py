@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from core.budget.budget import fit_words
 from core.budget.serving.throughput import RooflinePoint
 from core.figures.budget.flops_frame import framed, intensity_words
 from core.figures.picture import Drawing, Look, Picture, Table
@@ -172,7 +173,7 @@ def _words(point: RooflinePoint) -> str:
         intensity=intensity_words(point.intensity),
         speed=format_flops_per_second(point.flops_per_second),
         mfu=format_percent(point.mfu),
-        fits=fits_or_not(point.fits, is_guess=point.is_guess),
+        fits=fit_words(point.fits, is_sure=not point.is_guess),
     )
 
 
@@ -192,12 +193,5 @@ def _table(points: Sequence[RooflinePoint]) -> Table:
         _("arithmetic intensity (FLOP/byte)"): [f"{point.intensity:,.4g}" for point in points],
         _("FLOP/s"): [format_flops_per_second(point.flops_per_second) for point in points],
         _("MFU"): [format_percent(point.mfu) for point in points],
-        _("Device memory"): [fits_or_not(point.fits, is_guess=point.is_guess) for point in points],
+        _("Device memory"): [fit_words(point.fits, is_sure=not point.is_guess) for point in points],
     }
-
-
-def fits_or_not(fits: bool, *, is_guess: bool = False) -> str:
-    """Return whether something fits, or may, in words."""
-    if is_guess:
-        return _("may fit") if fits else _("may not fit")
-    return _("fits") if fits else _("does not fit")

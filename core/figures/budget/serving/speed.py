@@ -4,11 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from core.budget.budget import fit_words
 from core.budget.catalogue.models import MODELS
 from core.budget.serving.decode_speeds import DecodeFit, DecodeSpeed
 from core.budget.serving.throughput import Curve, CurvePoint
 from core.figures.budget.flops_frame import framed
-from core.figures.budget.serving.roofline import MARGIN, fits_or_not
+from core.figures.budget.serving.roofline import MARGIN
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_count, format_percent, format_rate, format_seconds
@@ -77,7 +78,7 @@ def _draw_curve(drawing: Drawing, curve: Curve, look: Look) -> None:
         drawing.scatter(
             **_places(points),
             mode="lines+markers+text",
-            name=fits_or_not(points is inside, is_guess=points[0].is_guess),
+            name=fit_words(points is inside, is_sure=not points[0].is_guess),
             text=texts,
             textposition="bottom right",
             line={"color": color, "dash": dash, "width": 2.5},
@@ -167,7 +168,7 @@ def _speed_table(curve: Curve) -> Table:
         _("tokens/s per user"): [format_count(1 / point.seconds_per_token) for point in points],
         _("tokens/s per device"): [format_count(point.tokens_per_second) for point in points],
         _("limited by"): [_(BOUNDS[point.bound]) for point in points],
-        _("Device memory"): [fits_or_not(point.fits, is_guess=point.is_guess) for point in points],
+        _("Device memory"): [fit_words(point.fits, is_sure=not point.is_guess) for point in points],
     }
 
 

@@ -51,7 +51,7 @@ def error_picture(losses: Sequence[Loss], look: Look) -> Picture:
             "zeroline": False,
         },
         "yaxis3": layout["yaxis"]
-        | {"anchor": "x3", "title": {"text": _("share of the values")}, "tickformat": ".0%"},
+        | {"anchor": "x3", "title": {"text": _("share of the values")}, "tickformat": ".3~%"},
     }
     frame = {
         "coloraxis": {
@@ -80,13 +80,13 @@ def _range(losses: Sequence[Loss]) -> tuple[float, float]:
 
 
 def _colorbar(low: float, high: float, size: int) -> dict[str, Any]:
-    marks = np.linspace(low, high, 4)
+    marks = np.linspace(low, high, 4 if high - low > 0.3 else 2)
     return {
         "x": 0.525,
         "xanchor": "left",
         "thickness": size,
         "tickvals": list(marks),
-        "ticktext": [f"{10**mark:.1g}" for mark in marks],
+        "ticktext": [f"{10**mark:.2g}" for mark in marks],
         "title": {"text": _("error"), "side": "top"},
         "outlinewidth": 0,
     }

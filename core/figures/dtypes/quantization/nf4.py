@@ -32,7 +32,7 @@ def nf4_picture(use: CodeUse, look: Look) -> Picture:
         | {
             "range": [0, headroom],
             "anchor": "x2",
-            "tickformat": ".0%",
+            "tickformat": ".3~%",
             "title": {"text": _("share of the values")},
         },
         "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
@@ -130,7 +130,7 @@ def _draw_use(drawing: Drawing, use: CodeUse, look: Look) -> None:
             xref="paper",
             yref="paper",
             xanchor="right",
-            yanchor="bottom",
+            yanchor="top",
             font={"color": color},
         )
 

@@ -13,7 +13,8 @@ from core.units import format_decibels, format_percent
 
 HEIGHTS_PX: Final = (400, 420)  # on a screen, on a projector
 # Formats of about the same size share a column of labels beside them: (up to so many bits, where).
-_COLUMNS: Final = ((5.4, 5.0), (7.0, 6.5), (9.0, 9.2), (64.0, 15.0))
+# The first has room for its longest name before the second, also on a narrow screen.
+_COLUMNS: Final = ((5.4, 4.7), (7.0, 6.6), (9.0, 9.2), (64.0, 15.0))
 _RIGHT_ALIGNED: Final = 15.0  # the labels of the last column stand left of its points
 _LINE_SHARE: Final = 0.05  # of the height of the picture, from one label to the next
 

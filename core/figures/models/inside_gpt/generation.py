@@ -96,7 +96,7 @@ def _layout(look: Look, names: Sequence[str]) -> dict[str, object]:
     axes = {
         "xaxis": layout["xaxis"] | plain | {
             "nticks": 4,
-            "domain": [0, 0.36], "tickformat": ".0%", "rangemode": "tozero",
+            "domain": [0, 0.36], "tickformat": ".3~%", "rangemode": "tozero",
             "title": {"text": _("probability")},
         },
         "yaxis": layout["yaxis"] | plain | {

@@ -31,7 +31,7 @@ def modules_picture(rows: Sequence[ModuleRow], look: Look) -> Picture:
                     "pattern": {"shape": pattern}},
             hovertemplate="%{y}: %{x:.1%}<extra>" + title + "</extra>",
         )  # fmt: skip
-    axes = {"xaxis": {"tickformat": ".0%"}, "yaxis": {"autorange": "reversed"}}
+    axes = {"xaxis": {"tickformat": ".3~%"}, "yaxis": {"autorange": "reversed"}}
     alt = _("Shares of parameters and FLOPs: {parts}.").format(
         parts=_("; ").join(
             _("{name} {params} and {flops}").format(

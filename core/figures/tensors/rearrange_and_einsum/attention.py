@@ -87,7 +87,7 @@ def _draw_weights(drawing: Drawing, run: AttentionRun, look: Look) -> None:
         yaxis="y2",
         zmin=0,
         zmax=1,
-        colorscale=[[0, mixed(color, 0.05, look)], [1, mixed(color, 0.8, look)]],
+        colorscale=[[0, look.color("background")], [1, mixed(color, 0.8, look)]],
         showscale=False,
         xgap=2,
         ygap=2,

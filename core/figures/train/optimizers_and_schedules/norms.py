@@ -50,7 +50,7 @@ def state_picture(rows: Sequence[HeldBytes], look: Look) -> Picture:
     names, amounts = [row.name for row in rows], [row.per_parameter for row in rows]
     kept = [_(", ").join(name for name, _size in row.tensors) or _("nothing") for row in rows]
     labels = [
-        f"{amount:g} B" if look.present else f"{amount:g} B<br>{what}"
+        f"{amount:g} B" if look.present else f"{amount:g} B<br>{what.replace(', ', ',<br>')}"
         for amount, what in zip(amounts, kept, strict=True)
     ]
     drawing.bar(
@@ -59,7 +59,7 @@ def state_picture(rows: Sequence[HeldBytes], look: Look) -> Picture:
         hovertemplate="%{x}: %{y} B<br>%{customdata}<extra></extra>",
     )  # fmt: skip
     fields = _frame(layout, x="", y=_("bytes per parameter"))
-    fields["yaxis"] |= {"range": [0, max(amounts) * 1.3]}
+    fields["yaxis"] |= {"range": [0, max(amounts) * 1.4]}
     said = _("{name} {amount} ({what})")
     parts = [
         said.format(name=name, amount=f"{amount:g}", what=what)

@@ -37,6 +37,8 @@ def test_a_line_above_the_picture_is_left_out():
     figure = drawn(source_table(), unit="GB", mode="dark").figure
 
     assert [shape.y0 for shape in figure.layout.shapes] == [24 * GIB, 80 * GIB]
+    names = [note for note in figure.layout.annotations if note.xref == "paper"]
+    assert [(note.x, note.xanchor) for note in names] == [(1, "left")] * 2  # beside the bars
     assert figure.layout.annotations[0].text == "28.0"
 
 

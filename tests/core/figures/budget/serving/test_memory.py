@@ -1,5 +1,7 @@
 """Memory over one setting and kinds of attention, by their areas, marks and bars."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
@@ -54,6 +56,15 @@ def test_the_end_of_memory_is_marked_and_said():
     none = drawn(memory_sweep(MODELS["llama-3.1-405b"], PLAN, RTX), mode="dark")
     assert f"nothing fits in the {usable('rtx-4090')} of RTX 4090." in none.alt
     assert len(none.figure.layout.shapes) == 1
+
+
+def test_few_sequences_have_a_tick_each():
+    for count in range(1, 12):
+        plan = replace(PLAN, concurrency=count)
+        axis = drawn(
+            memory_sweep(MODELS["llama-3.1-405b"], plan, RTX, "sequences")
+        ).figure.layout.xaxis
+        assert axis.dtick == 1 or axis.range[1] - axis.range[0] > 5, count
 
 
 @pytest.mark.parametrize("present", [False, True])

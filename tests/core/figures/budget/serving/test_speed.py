@@ -37,12 +37,12 @@ def test_the_curve_turns_dotted_where_memory_ends():
     picture = speed_picture(curve, 4, Look())
     found = traces(picture.figure)
 
-    fits = found["fits"]
+    fits = found["it fits"]
     assert len(fits.x) == sum(point.fits for point in curve.points)
     assert fits.x[0] == 1e3 * curve.points[0].seconds_per_token
     assert fits.y[-1] == curve.last_that_fits.tokens_per_second
-    assert found["does not fit"].x[0] == fits.x[-1]
-    assert found["does not fit"].line.dash == "dot"
+    assert found["it does not fit"].x[0] == fits.x[-1]
+    assert found["it does not fit"].line.dash == "dot"
     assert found["KV cache full"].x[0] == fits.x[-1]
     assert found["your plan"].marker.symbol == "diamond-open"
     assert f"KV cache full at {curve.largest}" in words(picture.figure)
@@ -52,7 +52,7 @@ def test_the_curve_turns_dotted_where_memory_ends():
 def test_a_model_that_does_not_fit_has_only_a_dotted_curve():
     picture = speed_picture(curve_of("llama-3.1-405b"), 4, Look(mode="dark"))
 
-    assert set(traces(picture.figure)) == {"does not fit", "your plan"}
+    assert set(traces(picture.figure)) == {"it does not fit", "your plan"}
     assert "not even one sequence fits" in words(picture.figure)
     assert "not even one sequence fits beside" in picture.alt
 
@@ -81,7 +81,7 @@ def test_the_table_has_a_row_for_each_point():
     table = speed_picture(curve, 4, Look()).table
 
     assert {len(column) for column in table.values()} == {len(curve.points)}
-    assert table["Device memory"][-1] == "does not fit"
+    assert table["Device memory"][-1] == "it does not fit"
 
 
 def test_every_published_speed_has_a_marker_at_its_place():

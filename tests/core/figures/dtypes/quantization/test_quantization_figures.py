@@ -155,6 +155,14 @@ def test_each_format_is_a_point_at_its_bits_and_decibels():
     assert list(front.x) == [trial.bits for trial in best_per_bit(found)]
 
 
+def test_the_longest_name_of_4_bits_ends_before_those_of_6_begin():
+    found = try_all(tensor(), list(map(find_storage, ("int4_group128_affine", "mxfp6_e2m3"))))
+    figure = standing_picture(found, ("mxfp6_e2m3", "mxfp6_e2m3"), Look()).figure
+    first, second = sorted(figure.layout.annotations, key=lambda note: note.ax)
+    low, high = figure.layout.xaxis.range  # 600 px on a screen of 1024
+    assert len(first.text) * 0.45 * first.font.size <= 600 * (second.ax - first.ax) / (high - low)
+
+
 def test_a_rule_is_drawn_at_how_full_its_blocks_are():
     found = try_rules(tensor("ramp"), BLOCK_FORMATS["mxfp8_e4m3"])
     figure = rules_picture(found, Look()).figure

@@ -24,4 +24,4 @@ def test_the_bars_of_state_are_its_bytes():
     rows = state_bytes()
     (bar,) = state_picture(rows, Look()).figure.data
     assert list(bar.y) == [row.per_parameter for row in rows]
-    assert "exp_avg, exp_avg_sq" in bar.text[list(bar.x).index("Adam")]
+    assert "exp_avg,<br>exp_avg_sq" in bar.text[list(bar.x).index("Adam")]
