@@ -53,6 +53,9 @@
     }
   };
   walk(document.body);
+  // A frame that moves to the side shows its picture down to the last pixel.
+  for (const frame of main.querySelectorAll(".stElementContainer:has(> [data-room])"))
+    if (frame.scrollHeight > frame.clientHeight + 1) cut.push(`${frame.scrollHeight - frame.clientHeight} px below a picture`);
   const isSlanted = ({ parent }) => parent.ownerSVGElement && Math.abs(parent.getScreenCTM().b) > 0.01;
   const covers = (one, other) => {
     if (one.parent === other.parent || (isSlanted(one) && isSlanted(other))) return false;
