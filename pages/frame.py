@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.language import _, install_provider
+from pages.components.chart_room.chart_room import give_charts_room
 from pages.components.kept_zoom.kept_zoom import keep_zooms
 from pages.components.live_slider.live_slider import follow_the_hand
 from pages.server.control_right import goes_first
@@ -40,5 +41,6 @@ with run_slot(waits=not goes_first()):
         switches.dress()
         switches.show()
         keep_zooms()
+        give_charts_room()
         follow_the_hand()
 show_page(chosen)

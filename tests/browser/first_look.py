@@ -1,6 +1,12 @@
-"""What a reader sees of a page before he scrolls: where its picture is, how large its answer."""
+"""What a reader sees of a page before he scrolls: where its picture is, how large its answer.
+
+`narrow_look` says of a whole page on a phone or a tablet what is cut, covered or beside another.
+"""
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
 
 WIDGETS = ", ".join(
     f"[data-testid={name}]"
@@ -18,6 +24,7 @@ PICTURE = ", ".join(
         *("[data-chart=loss]", *TENSOR_MAPS, *GRAPHS, *CARDS),
     )
 )
+WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}}
 MEASURE = """([widgets, picture, drawn]) => {
   const main = document.querySelector("[data-testid=stMain]");
   const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
@@ -133,3 +140,53 @@ def first_look(page):
     return FirstLook(
         **page.evaluate(MEASURE, [WIDGETS, PICTURE, ", ".join((*TENSOR_MAPS, *GRAPHS))])
     )
+
+
+NARROW = Path(__file__).with_name("narrow_look.js").read_text(encoding="utf-8")
+LEAST_COLUMN = 280  # pixels of a column that stands beside another
+LEAST_SHARE = 0.85  # of the screen's width for the picture
+
+
+@dataclass(frozen=True, kw_only=True)
+class NarrowLook:
+    """A whole page on a narrow screen.
+
+    Attributes:
+        cut: Texts that end before their last letter, and not in a frame that scrolls.
+        overlaps: Pairs of texts of which one lies on the other.
+        narrow: Columns that stand beside another and are too narrow to read.
+        share: Of the screen's width that the first picture takes.
+        top: Where it begins; None without one.
+        controls_first: Whether the inputs stand above the picture or beside it.
+        too_wide: Pixels by which the page scrolls to the side.
+    """
+
+    cut: list
+    overlaps: list
+    narrow: list
+    share: float
+    top: int | None
+    controls_first: bool
+    too_wide: int
+
+    def faults(self):
+        """Return everything that a reader with a phone would stumble over."""
+        return [
+            *(f"cut: {each}" for each in self.cut),
+            *(f"covered: {each}" for each in self.overlaps),
+            *(f"narrow column: {each}" for each in self.narrow),
+            *([f"picture: {self.share:.0%}"] if self.share < LEAST_SHARE else []),
+            *(["controls before the picture"] if self.controls_first else []),
+            *([f"{self.too_wide} px too wide"] if self.too_wide > 0 else []),
+        ]
+
+
+def narrow_look(page):
+    """Return what a page, drawn, is like on the narrow screen that it is on."""
+    return NarrowLook(**page.evaluate(NARROW, [PICTURE, LEAST_COLUMN]))
+
+
+def barriers(page):
+    """Return what axe finds against WCAG 2.2, levels A and AA."""
+    found = Axe().run(page, options=WCAG).response["violations"]
+    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]

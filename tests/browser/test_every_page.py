@@ -3,11 +3,10 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from pages.shared.navigation import PAGES
 from tests.browser.conftest import save_screenshot
-from tests.browser.first_look import first_look
+from tests.browser.first_look import barriers, first_look
 
 PATHS = {row.key: "/" if row is PAGES[0] else f"/{row.address}" for row in PAGES}
 SIZES = [(1366, 768), (1024, 768)]
@@ -41,7 +40,6 @@ LOWEST_TOP = 300  # pixels from above at which a picture may begin
 MOST_TABS, MOST_CONTROLS = 6, 5
 FEWEST_LETTERS = 2  # fewer in the last line of a headline are an orphan
 SMALLEST = 22  # pixels of a text on a projector
-WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}}
 
 
 def settle(page):
@@ -72,12 +70,6 @@ def check_first_look(page, key):
     if key not in WITHOUT_PICTURE:
         assert look.picture_top < LOWEST_TOP
         assert look.picture_seen == 1
-
-
-def check_barriers(page):
-    """Check that axe finds nothing against WCAG 2.2, levels A and AA."""
-    found = Axe().run(page, options=WCAG).response["violations"]
-    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
 
 
 def fits_every_screen(page):
@@ -129,7 +121,7 @@ def check_themes(page, key, name, themes):
         page.until(IN_THEME)
         settle(page)
         if page.lang == "en":
-            check_barriers(page)
+            assert barriers(page) == []
         for width in fits_every_screen(page):
             save_screenshot(page, f"{name}-{theme}-{width}")
             if width == SIZES[0][0]:

@@ -1,7 +1,8 @@
-"""What a screen of 1024 pixels has room for: no number, label or square of a map is cut."""
+"""What narrow screens have room for: a small laptop's, a tablet's held upright and a phone's."""
 
 import pytest
 
+from tests.browser.first_look import narrow_look
 from tests.browser.seen import CHART, drawn
 
 CUT = """() => [...document.querySelectorAll("[data-testid=stMain] *")].filter(each => {
@@ -23,23 +24,38 @@ PLACES = {  # address -> the switch of its tabs, and which of them are looked at
     "/parallelism": ("parallel_tab", {"moving": 1}),
     "/serving": ("serving_tab", {"speed": 2}),
     "/model-sizes": ("sizes_tab", {"gguf": 1, "parts": 3}),
-    "/what-fits": ("fits_tab", {"claims": 4}),
+    "/bit-layouts": ("bits_tab", {}),
+    "/strides-and-views": ("strides_tab", {}),
 }
+UPRIGHT = [(768, 1024), (390, 844)]
+
+
+def check_upright(page, tab):
+    """Check that on a tablet and a phone columns stack and nothing is cut, covered or too wide."""
+    for width, height in UPRIGHT:
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(700)  # pictures follow the width with a delay of their own
+        assert narrow_look(page).faults() == [], (tab, width)
+    page.set_viewport_size({"width": 1024, "height": 768})
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("address", PLACES)
-def test_no_number_and_no_label_is_cut_on_a_narrow_screen(new_page, visit, address, lang):
+def test_columns_stack_and_nothing_is_cut_or_covered_on_a_narrow_screen(
+    new_page, visit, address, lang
+):
     page = new_page(width=1024, height=768, lang=lang)
     name, tabs = PLACES[address]
     drawn(visit(page, address))
     assert page.evaluate(CUT) == []
+    check_upright(page, "first")
     for tab, place in tabs.items():
         page.locator(f".st-key-{name}_choice").get_by_role("radio").nth(place).click()
         page.wait_for_url(f"**{name}={tab}*")
         page.until(IDLE)
         page.locator("[data-testid=stMetric], [data-testid=stPlotlyChart]").first.wait_for()
         assert page.evaluate(CUT) == [], tab
+        check_upright(page, tab)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -49,3 +65,4 @@ def test_what_stands_in_a_square_of_the_map_is_no_wider_than_the_square(new_page
         drawn(visit(page, "/what-fits", **query))
         assert page.locator(f"{CHART} .scatterlayer text").count() >= 40, query
         assert page.evaluate(SQUARES) == [], query
+    check_upright(page, "map")

@@ -3,6 +3,8 @@
 
 const REST_MS = 60;
 const MANY = 4;
+const LEAST_PANEL = 240; // pixels; where two have no room they stand below each other
+const GAP_OF_PANELS = 16;
 const LATE_MS = 1500; // after that an answer is no longer waited for
 const KINDS = ["svg", "png"];
 const VIEWS = new WeakMap();
@@ -88,7 +90,9 @@ function build(view) {
   const { panels } = view.data;
   const host = view.root.querySelector(".panels");
   const focused = view.scenes.findIndex(({ svg }) => svg.getRootNode().activeElement === svg);
-  const width = Math.max(240, Math.floor((view.root.clientWidth - 16 * (panels.length - 1)) / Math.max(panels.length, 1)));
+  const room = view.root.clientWidth + GAP_OF_PANELS;
+  const inRow = Math.min(Math.max(panels.length, 1), Math.max(Math.floor(room / (LEAST_PANEL + GAP_OF_PANELS)), 1));
+  const width = Math.max(LEAST_PANEL, Math.floor(room / inRow - GAP_OF_PANELS));
   view.width = view.root.clientWidth;
   view.scenes = panels.map((panel) => buildPanel(panel, view, width));
   const made = view.scenes.map((scene) => {

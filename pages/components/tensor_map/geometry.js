@@ -2,6 +2,7 @@
 // or bytes until `draw.js` gives them pixels. Each function has its original in Python.
 
 const LINE_BYTES = 64;
+const PHONE = 480; // pixels: below it a cache line is too narrow for its numbers
 
 // The address of every element, in elements, in the tensor's own order.
 function addressesOf({ shape, stride, offset }) {
@@ -47,16 +48,17 @@ function placesOf(shape) {
   return { width: extent[0], height: extent[1], at };
 }
 
-// As many bytes in a row as keep the cells largest, whole cache lines each.
+// As many bytes in a row as keep the cells largest, whole cache lines each; on a phone halves of them.
 function stripOf(numBytes, width, height, largest) {
-  let best = { bytesInRow: LINE_BYTES, byteWidth: 0 };
-  const numLines = Math.max(Math.ceil(numBytes / LINE_BYTES), 1);
+  const lineBytes = width < PHONE ? LINE_BYTES / 2 : LINE_BYTES;
+  let best = { bytesInRow: lineBytes, byteWidth: 0 };
+  const numLines = Math.max(Math.ceil(numBytes / lineBytes), 1);
   for (let lines = 1; lines <= numLines; lines += 1) {
     const rows = Math.ceil(numLines / lines);
-    const byteWidth = Math.min(width / (lines * LINE_BYTES), largest);
+    const byteWidth = Math.min(width / (lines * lineBytes), largest);
     const rowHeight = Math.min(height / rows, STRIP_ROW);
     const size = Math.min(byteWidth * 4, rowHeight);
-    if (size > (best.size ?? 0)) best = { size, bytesInRow: lines * LINE_BYTES, byteWidth, rowHeight, rows };
+    if (size > (best.size ?? 0)) best = { size, bytesInRow: lines * lineBytes, byteWidth, rowHeight, rows };
   }
   return best;
 }

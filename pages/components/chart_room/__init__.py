@@ -1,0 +1,1 @@
+"""On a narrow screen a chart is as wide as its words need."""
