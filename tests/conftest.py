@@ -115,7 +115,10 @@ def _check_scales(figure):
     for scale in scales:
         values, texts = scale.get("tickvals") or (), [*filter(None, scale.get("ticktext") or ())]
         # whole places are those of rows and columns, which may bear one name twice
-        if any(value != int(value) for value in values) or scale.get("type") == "log":
+        if (
+            any(not isinstance(v, str) and v != int(v) for v in values)
+            or scale.get("type") == "log"
+        ):
             assert len(texts) == len({*texts}), texts
         form, (low, high) = scale.get("tickformat", ""), scale.get("range", (0, 0))
         rounds = form[-1:] in {"d", "%", "f", "e"} and "~" not in form

@@ -116,7 +116,8 @@ class Window:
     def _even_ticks(self) -> tuple[list[float], list[str]]:
         step = self.high / (_NUM_TICKS - 1) - self.low / (_NUM_TICKS - 1)
         values = [self.low + n * step for n in range(_NUM_TICKS)]
-        return values, [digits(value, _AXIS_DIGITS) for value in values]
+        most = digits_apart(values, _AXIS_DIGITS)
+        return values, [digits(value, most) for value in values]
 
     def _moving_ticks(self, exponent: int) -> tuple[list[float], list[str]]:
         """Mark multiples of a quarter of the width, or a half: they move with the line."""
