@@ -27,7 +27,9 @@ function filled(view, spec) {
   layout.autosize = true
   layout.uirevision = `${layout.meta.name} ${history.run}`
   const until = end(history)
-  if (until) layout.xaxis.autorangeoptions = { include: [0, until], clipmax: until }
+  // Plotly's own range adds room behind the last step.
+  if (history.columns.step.length) Object.assign(layout.xaxis, { autorange: false, range: [0, until] })
+  else if (until) layout.xaxis.autorangeoptions = { include: [0, until] }
   if (spec.layout.meta.name === "loss") {
     layout.yaxis.autorangeoptions = { include: labelRoom(history) }
     const title = titleOf(view)
@@ -144,5 +146,5 @@ async function savePicture(view, name) {
 }
 
 function resetZoom(view, name) {
-  return window.Plotly?.relayout(plotOf(view, name), { "xaxis.autorange": true, "yaxis.autorange": true })
+  return window.Plotly?.relayout(plotOf(view, name), { "xaxis.range": [0, end(view.history)], "yaxis.autorange": true })
 }
