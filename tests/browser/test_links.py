@@ -124,7 +124,7 @@ WAYS = {
     "a step": ("/", {}, ".st-key-home_step_4 a"),
     "an error found": (
         "/",
-        {"home_search": "mat1 and mat2 shapes"},
+        {"home_search": "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
         "[data-testid=stMain] a[href*=machine_error]",
     ),
     "self-check": ("/lessons", {"lessons_tab": "check"}, ".ticks a.title"),
