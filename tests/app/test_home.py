@@ -96,6 +96,14 @@ def test_an_answer_opens_the_page_in_the_state_that_was_asked_for(
     assert said in open_page(row.key, **query).session_state["headline"]
 
 
+def test_code_is_promised_only_for_an_error_that_has_it(open_page):
+    errors = load_torch_errors()
+    for error in (next(e for e in errors if e.code), next(e for e in errors if e.source)):
+        links = page_links(open_page("start/home", home_search=error.text))
+        (link,) = [each for each in links if f"machine_error={error.slug}" in each.query_string]
+        assert ("Code that raises it" in link.label) == bool(error.code), error.slug
+
+
 def test_an_error_that_is_not_known_is_said_to_have_no_explanation(open_page):
     app = open_page("start/home", home_search="RuntimeError: the flux capacitor is not charged")
 

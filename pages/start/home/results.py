@@ -61,7 +61,8 @@ def show_found(query: str, found: Found) -> None:
         with st.container(border=True):
             explain_error(error)
             here = {"machine_tab": "errors", "machine_error": error.slug}
-            label = _("Code that raises it, and other errors")
+            no_code = _("All errors explained here")
+            label = no_code if error.source else _("Code that raises it, and other errors")
             page_links.show_link(_ERRORS_PAGE, label, here, icon=":material/error:")
         return
     others = found.hits
