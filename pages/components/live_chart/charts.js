@@ -29,13 +29,14 @@ function filled(view, spec) {
   const until = end(history)
   // Plotly's own range adds room behind the last step.
   if (history.columns.step.length) Object.assign(layout.xaxis, { autorange: false, range: [0, until] })
-  else if (until) layout.xaxis.autorangeoptions = { include: [0, until] }
+  else layout.xaxis.autorangeoptions.include = [0, until]
   if (spec.layout.meta.name === "loss") {
     layout.yaxis.autorangeoptions = { include: labelRoom(history) }
     const title = titleOf(view)
     if (title) layout.xaxis.title.text = fill(data.words.step_of, { title })
   }
   if (spec.layout.meta.name === "memory") {
+    layout.showlegend = history.columns.step.length > 0 // Plotly gives a legend without entries no width
     layout.yaxis.title.text = fill(onGpu(history) ? data.words.vram_axis : data.words.memory_axis, { unit: memoryUnit(history, data.unit)[1] })
   }
   return [traces, layout]
