@@ -366,13 +366,18 @@ def _keep_word(key: str, accepted: Accepts[Any]) -> None:
     """Keep what the seen control says: nobody types into the unseen field.
 
     A browser that has not drawn the last click yet sends the field's word from before it with the
-    next one. A link's word is no such: with it the address has changed.
+    next one. A link's word is no such: with it the address has changed, and nothing was clicked.
     """
-    raw = link.raw_value(key)
-    if f"{key}_choice" in st.session_state and link.book().known.get(key, (raw,))[0] == raw:
-        _write_word(key, accepted)
+    raw, notes = link.raw_value(key), link.book()
+    if f"{key}_choice" not in st.session_state:
+        return
+    word = accepted.write(st.session_state[f"{key}_choice"])
+    notes.overtaken[key] = word
+    if notes.known.get(key, (raw,))[0] == raw:
+        st.session_state[key] = word
 
 
 def _write_word(key: str, accepted: Accepts[Any]) -> None:
     """Bring a click on the visible control to the text field that the address is bound to."""
     st.session_state[key] = accepted.write(st.session_state[f"{key}_choice"])
+    link.book().clicked = True

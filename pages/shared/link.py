@@ -77,6 +77,8 @@ class Book:
         beyond: Why no link can carry the state of the page; "" if one can.
         holds: Name -> what turns a value of the address into what the session holds.
         stops: Key of a slider -> the words of its stops when it was last drawn.
+        clicked: Whether this run begins with a click on a control that a field stands for.
+        overtaken: Name -> what its control says, where this run begins with another word.
     """
 
     page: str = ""
@@ -90,6 +92,8 @@ class Book:
     beyond: str = ""
     holds: dict[str, Callable[[str], object]] = field(default_factory=dict)
     stops: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    clicked: bool = False
+    overtaken: dict[str, str] = field(default_factory=dict)
 
 
 def book() -> Book:
@@ -106,9 +110,12 @@ def begin_run() -> None:
 
 
 def begin_page() -> None:
-    """Forget the parameters of the page; those of the frame stand."""
+    """Forget the parameters of the page; those of the frame and what was clicked last stand."""
     notes = book()
     notes.parameters, notes.beyond = dict(notes.of_frame), ""
+    if notes.clicked:
+        st.session_state.update(notes.overtaken)
+    notes.clicked, notes.overtaken = False, {}
 
 
 def enter(page: str) -> None:

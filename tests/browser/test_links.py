@@ -197,7 +197,12 @@ def test_a_second_choice_before_the_first_ones_picture_has_come_does_not_take_it
             choice.first.wait_for(state="attached")
         before = query_of(page.url)
         page.evaluate(TWO_CLICKS, names)
-        page.wait_for_url(lambda url, before=before: query_of(url) != before)
+        words = [f"optim_{name}" for name in names]
+
+        def are_both(url, before=before, words=words):
+            return all(query_of(url).get(word) != before.get(word) for word in words)
+
+        page.wait_for_url(are_both)
         ready(page)
         page.wait_for_timeout(300)  # what would be taken back is so in the run after
         for name in names:
