@@ -1,6 +1,6 @@
 """What axe finds on every tab of every page against WCAG 2.2, levels A and AA, in both themes.
 
-    python benchmarks/barriers.py [PAGE ...]       pages by key, such as budget/serving
+    python benchmarks/barriers.py [PAGE ...]       pages by key, such as plan/serving
 
 The suite asks it of each page as it opens (tests/browser/test_every_page.py); nothing is a speed.
 """

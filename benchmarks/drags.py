@@ -1,6 +1,6 @@
 """Do the sliders follow the hand? Every slider of every page, dragged for two seconds.
 
-    python benchmarks/drags.py [--checkout CHECKOUT] [PAGE ...]     pages by key: budget/serving
+    python benchmarks/drags.py [--checkout CHECKOUT] [PAGE ...]     pages by key: plan/serving
 
 For each slider: how many different pictures a drag over its whole length shows (a page without a
 chart: headlines), how long after the hand the last one came, and whether the value at the end is

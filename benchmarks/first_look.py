@@ -1,6 +1,6 @@
 """What the first screen of every page shows, as a table: is the answer first?
 
-    python benchmarks/first_look.py [--present] [PAGE ...]    pages by key, such as budget/serving
+    python benchmarks/first_look.py [--present] [PAGE ...]    pages by key, such as plan/serving
     python benchmarks/first_look.py --size 390x844 --size 768x1024 --tabs --dark --axe [PAGE ...]
 
 Measured at 1366x768 (1024x768 on a projector), in both languages; nothing here is a speed.

@@ -58,7 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=8)
     options = parser.parse_args()
-    address = page_row("budget/parallelism").address
+    address = page_row("plan/parallelism").address
     show_head()
     with cold_server() as (port, _started), launched_browser() as browser:
         for name, settings in CASES.items():

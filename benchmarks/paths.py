@@ -20,8 +20,8 @@ from typing import Any, Final
 
 # An input, how many files it may pass, the page, what the address says, its two values.
 INPUTS: Final = (
-    ("slider of Model sizes", 15, "budget/model_sizes", "sizes_size=", "llama-2-7b llama-2-13b"),
-    ("device -> step timeline", 25, "budget/training_memory", "memory_tab=timeline&memory_device=",
+    ("slider of Model sizes", 15, "plan/model_sizes", "sizes_size=", "llama-2-7b llama-2-13b"),
+    ("device -> step timeline", 25, "plan/training_memory", "memory_tab=timeline&memory_device=",
      "h100-sxm rtx-4090"),
 )  # fmt: skip
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]+|\d{15,}")

@@ -39,7 +39,7 @@ CARDS: Final = (
         why_other=N_("That is one H100."),
         why=N_("Two weeks have 14 days, not 7: {right}."),
         written="{:.3e}",
-        page="budget/flops_and_time",
+        page="plan/flops_and_time",
         concepts=("C127",),
     ),
     Card(
@@ -61,7 +61,7 @@ CARDS: Final = (
             "reads so if it stops before the GPU has finished: `torch.cuda.synchronize()` waits."
         ),
         written="{:,.0f} µs",
-        page="budget/flops_and_time",
+        page="plan/flops_and_time",
         query=(("flops_tab", "matmul"),),
         concepts=("C131",),
     ),
@@ -81,7 +81,7 @@ CARDS: Final = (
             "have half of it as their peak, so the MFU is {right}."
         ),
         written="{:.1f} %",
-        page="budget/flops_and_time",
+        page="plan/flops_and_time",
         concepts=("C130",),
     ),
     Card(
@@ -107,7 +107,7 @@ CARDS: Final = (
         ),
         shows="right",
         written="{} ×",
-        page="budget/flops_and_time",
+        page="plan/flops_and_time",
         query=(("flops_tab", "matmul"),),
         concepts=("C131",),
     ),
@@ -158,7 +158,7 @@ CARDS: Final = (
         holds=True,
         shows="right",
         written="{:.1f} %",
-        page="budget/flops_and_time",
+        page="plan/flops_and_time",
         query=(
             ("flops_tab", "components"),
             ("flops_model", "llama-2-70b"),

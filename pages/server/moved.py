@@ -1,49 +1,122 @@
-"""Old links to what stood on Home: the cards about the machine have a page of their own now.
+"""Addresses that readers may have saved lead on: what they once meant, and where it stands now.
 
-Why apart: it knows what addresses once meant; `guard`, which lists it, says who may ask.
+`moved.toml` beside this file lists it. Several rows may follow one another.
 """
 
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pages.server.first_look import asks_for_a_page
-from pages.shared.navigation import PAGES, page_row
+from pages.shared.navigation import PAGES
 
-_CARD: Final = "home_card"
-_TABS: Final = {"environment": "machine", "stack": "stack", "install": "install"}
-"""What the address called a card -> its tab now."""
-_SETTINGS: Final = {"home_system": "machine_system", "home_build": "machine_build"}
-_HOME: Final = ("/", f"/{PAGES[0].address}")
+OF_EVERY_PAGE: Final = frozenset({"lang", "units", "present", "hide", "lock"})
+_MOST_MOVES: Final = 20
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Move:
+    """One row: which addresses it is about, and what they are from now on.
+
+    Attributes:
+        page: Address of the page in the old link, without "/".
+        when: Setting -> its value in the old link; "*" is any value, "" is a setting that is left
+            out of a link that says something else of that page.
+        to: Address of the page now; "" if it stays.
+        set: Setting -> value, in front of what the link says itself.
+        names: Old setting -> its name now. On another page all that is not listed is dropped.
+        values: Name now -> old value -> its value now.
+        drop: Settings that are no more.
+    """
+
+    page: str
+    when: Mapping[str, str]
+    to: str = ""
+    set: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    drop: Sequence[str] = ()
+
+    def is_about(self, page: str, query: Pairs) -> bool:
+        """Return whether an address is one of the old ones."""
+        given = dict(query)
+        says_something = any(name not in OF_EVERY_PAGE for name in given)
+        return page == self.page and all(
+            name in given if value == "*"
+            else given[name] == value if name in given
+            else value == "" and says_something
+            for name, value in self.when.items()
+        )  # fmt: skip
+
+    def applied(self, query: Pairs) -> list[tuple[str, str]]:
+        """Return what the link says now, hidden settings by their new names too."""
+        leaves = self.to not in ("", self.page)
+        new = list(self.set.items())
+        for name, value in query:
+            known = name in OF_EVERY_PAGE or name in self.names or not leaves
+            if not known or name in self.drop or name in self.set:
+                continue
+            now = self.names.get(name, name)
+            new.append((now, self._hidden(value) if now == "hide" else self._value(now, value)))
+        return new
+
+    def _value(self, name: str, value: str) -> str:
+        return self.values.get(name, {}).get(value, value)
+
+    def _hidden(self, names: str) -> str:
+        return ",".join(self.names.get(each, each) for each in names.split(","))
 
 
 class MovedLinks:
-    """Lead a browser from the old address of a card to the new one; all else passes as it is."""
+    """Lead a browser from an old address to the new one; all else passes as it is."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the new address, or pass the request on."""
-        address = moved(scope) if asks_for_a_page(scope) else ""
-        if address:
-            await RedirectResponse(address)(scope, receive, send)
+        old = f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
+        new = moved(old) if asks_for_a_page(scope) else old
+        if new != old:
+            await RedirectResponse(new)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
 
-def moved(scope: Scope) -> str:
-    """Return where an old link leads; "" for one that is not old."""
-    query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    if scope["path"] not in _HOME or not {_CARD, *_SETTINGS}.intersection(dict(query)):
-        return ""
-    tab = _TABS.get(dict(query).get(_CARD, ""))
-    others = [pair for pair in query if pair[0] not in (_CARD, *_SETTINGS)]
-    if tab is None:  # a closed card is Home itself
-        return f"{scope['path']}?{urlencode(others)}" if others else scope["path"]
-    kept = [pair for pair in others if not pair[0].startswith("home_")]
-    own = [(_SETTINGS[name], value) for name, value in query if name in _SETTINGS]
-    new = [("machine_tab", tab), *(own if tab == "install" else []), *kept]
-    return f"/{page_row('start/machine').address}?{urlencode(new)}"
+def moved(address: str) -> str:
+    """Return where an address leads: "/page?setting=value"; one that is not old as it is."""
+    parts = urlsplit(address)
+    page, is_old = parts.path.strip("/") or PAGES[0].address, False
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    for _move in range(_MOST_MOVES):
+        move = next((row for row in load_moves() if row.is_about(page, query)), None)
+        if move is None:
+            break
+        page, query, is_old = move.to or page, move.applied(query), True
+    if not is_old:
+        return address
+    path = parts.path if page == parts.path.strip("/") or page == PAGES[0].address else f"/{page}"
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+@cache
+def load_moves() -> tuple[Move, ...]:
+    """Return the rows of moved.toml.
+
+    Raises:
+        ValueError: If a row is about a page that is not there, or leads to none.
+    """
+    rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["move"]
+    known = {row.address for row in PAGES}
+    for row in rows:
+        if not {row["page"], row.get("to", row["page"])} <= known:
+            raise ValueError(f"moved.toml: {row} names a page that is not in the menu")
+    return tuple(Move(**row) for row in rows)

@@ -108,40 +108,7 @@ PAGES: Final = (
         key="models/inside_gpt", section=N_("Models"), title=N_("Inside GPT"), address="inside-gpt"
     ),
     PageRow(
-        key="budget/model_sizes",
-        section=N_("Memory and FLOPs"),
-        title=N_("Model sizes and dtypes"),
-        address="model-sizes",
-    ),
-    PageRow(
-        key="budget/training_memory",
-        section=N_("Memory and FLOPs"),
-        title=N_("Training memory"),
-        address="training-memory",
-    ),
-    PageRow(
-        key="budget/flops_and_time",
-        section=N_("Memory and FLOPs"),
-        title=N_("FLOPs and time"),
-        address="flops-and-time",
-    ),
-    PageRow(
-        key="budget/serving",
-        section=N_("Memory and FLOPs"),
-        title=N_("Serving"),
-        address="serving",
-    ),
-    PageRow(
-        key="budget/parallelism",
-        section=N_("Memory and FLOPs"),
-        title=N_("Parallelism"),
-        address="parallelism",
-    ),
-    PageRow(
-        key="budget/what_fits",
-        section=N_("Memory and FLOPs"),
-        title=N_("What fits"),
-        address="what-fits",
+        key="train/live_run", section=N_("Training"), title=N_("Live training"), address="live-run"
     ),
     PageRow(
         key="train/data_and_batches",
@@ -156,7 +123,40 @@ PAGES: Final = (
         address="optimizers",
     ),
     PageRow(
-        key="train/live_run", section=N_("Training"), title=N_("Live training"), address="live-run"
+        key="plan/what_fits",
+        section=N_("Sizing"),
+        title=N_("What fits"),
+        address="what-fits",
+    ),
+    PageRow(
+        key="plan/training_memory",
+        section=N_("Sizing"),
+        title=N_("Training memory"),
+        address="training-memory",
+    ),
+    PageRow(
+        key="plan/flops_and_time",
+        section=N_("Sizing"),
+        title=N_("FLOPs and time"),
+        address="flops-and-time",
+    ),
+    PageRow(
+        key="plan/serving",
+        section=N_("Sizing"),
+        title=N_("Serving"),
+        address="serving",
+    ),
+    PageRow(
+        key="plan/parallelism",
+        section=N_("Sizing"),
+        title=N_("Parallelism"),
+        address="parallelism",
+    ),
+    PageRow(
+        key="plan/model_sizes",
+        section=N_("Sizing"),
+        title=N_("Model sizes and dtypes"),
+        address="model-sizes",
     ),
 )
 

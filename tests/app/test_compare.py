@@ -10,11 +10,11 @@ from tests.app.shown import OWN, alt, headline, parameters, said
 
 # Page, its short name, the tabs that compare, and what makes B another setting.
 PAGES = (
-    ("budget/model_sizes", "sizes", ("model", "parts"), {"size": "llama-2-70b"}),
-    ("budget/training_memory", "memory", ("bar", "scenarios"), {"precision": "fp32"}),
-    ("budget/serving", "serving", ("memory", "speed"), {"weights": "int4_group128"}),
-    ("budget/flops_and_time", "flops", ("time", "mfu"), {"dtype": "fp8"}),
-    ("budget/flops_and_time", "flops", ("components", "lines"), {"model": "llama-3.1-70b"}),
+    ("plan/model_sizes", "sizes", ("model", "parts"), {"size": "llama-2-70b"}),
+    ("plan/training_memory", "memory", ("bar", "scenarios"), {"precision": "fp32"}),
+    ("plan/serving", "serving", ("memory", "speed"), {"weights": "int4_group128"}),
+    ("plan/flops_and_time", "flops", ("time", "mfu"), {"dtype": "fp8"}),
+    ("plan/flops_and_time", "flops", ("components", "lines"), {"model": "llama-3.1-70b"}),
 )
 CASES = [(page, name, tab, other) for page, name, tabs, other in PAGES for tab in tabs]
 each_tab = pytest.mark.parametrize(("page", "name", "tab", "other"), CASES)
@@ -78,25 +78,25 @@ def test_a_locked_page_keeps_both_sides_and_a_hidden_a_has_no_buttons(open_page,
 
 def test_what_a_link_says_wrongly_about_a_is_told_by_name(open_page):
     text = "size=llamx&format=bfloat16&foo=1"
-    app = open_page("budget/model_sizes", sizes_a=text, sizes_size="llama-2-70b")
+    app = open_page("plan/model_sizes", sizes_a=text, sizes_size="llama-2-70b")
     assert headline(app).startswith("B needs 10.2 times A's memory: 128 GiB against 12.6 GiB")
     assert "`sizes_a: size` = `llamx` was not accepted" in said(app)
     assert "`llama-2-7b` is used instead" in said(app)
     assert "A also sets `foo`" in said(app)
-    beyond = open_page("budget/training_memory", memory_a="batch=1000000&seq=inf")
+    beyond = open_page("plan/training_memory", memory_a="batch=1000000&seq=inf")
     assert "a whole number from 1 to 256; `1` is used instead" in said(beyond)
     assert "`memory_a: seq` = `inf` was not accepted" in said(beyond)
 
 
 @pytest.mark.parametrize("text", ["inf", "&&&", "=", "x" * 3000, "%zz", "\x00\u202e`<b>"])
 def test_a_text_that_says_nothing_is_told_and_a_is_at_its_defaults(open_page, text):
-    app = open_page("budget/model_sizes", sizes_a=text)
+    app = open_page("plan/model_sizes", sizes_a=text)
     assert "A and B need the same memory: 12.6 GiB" in headline(app)
     assert "cannot be read" in said(app) or "A also sets" in said(app)
 
 
 def test_a_setting_that_cannot_be_leaves_the_other_alone(open_page):
-    app = open_page("budget/training_memory", memory_a="model=deepseek-v3&lora=true")
+    app = open_page("plan/training_memory", memory_a="model=deepseek-v3&lora=true")
     assert headline(app).startswith("Training Llama-2 7B needs 124 GiB")
     assert "Nothing is compared: DeepSeek-V3 has no matrix" in said(app)
     assert not app.button(key="memory_end").disabled
@@ -104,20 +104,20 @@ def test_a_setting_that_cannot_be_leaves_the_other_alone(open_page):
 
 def test_a_config_of_the_readers_own_is_one_of_the_sides(open_page):
     config = json.dumps(OWN, separators=(",", ":"))
-    app = open_page("budget/model_sizes", sizes_config=config)
+    app = open_page("plan/model_sizes", sizes_config=config)
     app.button(key="sizes_compare").click().run()
     app.session_state["sizes_config"] = ""
     app.run()
     assert headline(app).startswith("B needs ")
     assert "A is llama in bfloat16, B is Llama-2 7B in bfloat16" in alt(app)
-    again = open_page("budget/model_sizes", **parameters(app))
+    again = open_page("plan/model_sizes", **parameters(app))
     assert (headline(again), alt(again)) == (headline(app), alt(app))
 
 
 def test_a_config_that_no_link_can_carry_is_not_kept_and_the_button_says_why(open_page):
     many = {"sliding_window": 9, "num_hidden_layers": 300}
     long = json.dumps({**OWN, **many, "layer_types": ["sliding_attention"] * 300})
-    app = open_page("budget/model_sizes")
+    app = open_page("plan/model_sizes")
     app.session_state["own_config_long"] = long
     app.run()
     assert app.button(key="sizes_compare").disabled
@@ -129,25 +129,25 @@ def test_a_config_that_no_link_can_carry_is_not_kept_and_the_button_says_why(ope
 
 def test_the_reader_chooses_the_formats_and_their_order_for_both_sides(open_page):
     formats = "int4_group128,bfloat16"
-    app = open_page("budget/model_sizes", sizes_formats=formats, sizes_a="size=llama-2-13b")
+    app = open_page("plan/model_sizes", sizes_formats=formats, sizes_a="size=llama-2-13b")
     rows = alt(app).partition("A: ")[2]
     assert rows.index("int4_group128 6.") < rows.index("bfloat16 24.2 GiB and 12.6 GiB")
     assert "float32" not in alt(app)
-    alone = open_page("budget/model_sizes", sizes_formats=formats)
+    alone = open_page("plan/model_sizes", sizes_formats=formats)
     assert "int4_group128 3.60 GiB ✓ fits, bfloat16 12.6 GiB" in alt(alone)
-    bad = open_page("budget/model_sizes", sizes_formats="bfloat16,bfloat16")
+    bad = open_page("plan/model_sizes", sizes_formats="bfloat16,bfloat16")
     assert "`sizes_formats` = `bfloat16,bfloat16` was not accepted: allowed is up to 8" in said(bad)
 
 
 def test_the_ratio_is_that_of_the_same_bytes_that_core_counts(open_page):
-    app = open_page("budget/model_sizes", sizes_a="format=float32", sizes_format="mxfp4")
+    app = open_page("plan/model_sizes", sizes_a="format=float32", sizes_format="mxfp4")
     a, b = (weights_in(SIZES["llama-2-7b"], name).amount for name in ("float32", "mxfp4"))
     assert headline(app).startswith(f"B needs {b / a:.3g} times A's memory: ")
     assert [each.label.split(" ")[0] for each in app.metric] == ["A", "B"]
 
 
 def test_both_codes_stand_one_after_the_other_and_run(open_page, run_code):
-    app = open_page("budget/serving", serving_a="default", serving_weights="int4_group128")
+    app = open_page("plan/serving", serving_a="default", serving_weights="int4_group128")
     printed = run_code(app, "serve")
     assert "weights 14.9" in printed or "weights 15.0" in printed
     assert "weights 5.31 GiB" in printed

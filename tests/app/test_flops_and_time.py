@@ -7,10 +7,10 @@ import pytest
 
 from core.machine import cached_probe, keep_probe
 from core.machine.matmul_timing import MatmulCall, MatmulTiming
-from pages.budget.flops_and_time import least_times
+from pages.plan.flops_and_time import least_times
 from tests.app.shown import OWN, alt, captions, headline
 
-PAGE = "budget/flops_and_time"
+PAGE = "plan/flops_and_time"
 ENDS = {
     "components": [
         {"flops_context": "256", "flops_model": "gpt2"},

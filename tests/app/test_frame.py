@@ -172,8 +172,8 @@ def test_the_browser_is_told_the_language(open_page, probed):
 @pytest.mark.parametrize(
     ("page", "name"),
     [
-        ("budget/parallelism", "parallel"),
-        ("budget/training_memory", "memory"),
+        ("plan/parallelism", "parallel"),
+        ("plan/training_memory", "memory"),
     ],
 )
 def test_code_for_this_computer_imports_all_that_it_names(open_page, probed, page, name):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from core.budget.catalogue.hf_config import read_config
-from pages.shared.budget import own_config
+from pages.shared.plan import own_config
 from tests.app.shown import alt, captions, headline
 
 SIZES = {
@@ -17,12 +17,12 @@ SIZES = {
 }  # fmt: skip
 LLAMA = SIZES | {"model_type": "llama"}
 TABS = {
-    "budget/model_sizes": ("sizes", ("model", "gguf", "parts")),
-    "budget/what_fits": ("fits", ("models_devices", "ways_devices", "reach")),
-    "budget/serving": ("serving", ("memory", "speed", "heads")),
-    "budget/training_memory": ("memory", ("bar",)),
-    "budget/parallelism": ("parallel", ("ranks", "stages")),
-    "budget/flops_and_time": ("flops", ("components", "lines")),
+    "plan/model_sizes": ("sizes", ("model", "gguf", "parts")),
+    "plan/what_fits": ("fits", ("models_devices", "ways_devices", "reach")),
+    "plan/serving": ("serving", ("memory", "speed", "heads")),
+    "plan/training_memory": ("memory", ("bar",)),
+    "plan/parallelism": ("parallel", ("ranks", "stages")),
+    "plan/flops_and_time": ("flops", ("components", "lines")),
 }
 CRISP = re.compile(
     r"holds (every|none|bfloat16|float32|Q8_0) |(?<!perhaps) nothing fits|(is|are) enough|✓|✗|"
@@ -47,7 +47,7 @@ def test_what_is_not_known_stands_beside_the_headline_and_no_verdict_is_crisp(
             app = opened(open_page, page, tab, SIZES, device)
             assert "(layout guessed)" in headline(app), (tab, headline(app))
             found = CRISP.search(f"{headline(app)}\n{alt(app)}")
-            assert not found or (page == "budget/what_fits" and tab != "reach"), (tab, found)
+            assert not found or (page == "plan/what_fits" and tab != "reach"), (tab, found)
     monkeypatch.setattr(own_config, "read_config", partly)
     app = opened(open_page, page, TABS[page][1][0], LLAMA, "t4")
     assert "(not counted: `moe_k`, `ssm]?x???b`)" in headline(app), headline(app)
@@ -60,15 +60,15 @@ def partly(text):
 
 
 def test_a_known_model_stays_certain_and_a_tab_without_it_has_no_caveat(open_page):
-    app = opened(open_page, "budget/model_sizes", "model", LLAMA, "b200")
+    app = opened(open_page, "plan/model_sizes", "model", LLAMA, "b200")
     assert "holds every format" in headline(app)
-    app = opened(open_page, "budget/model_sizes", "table", SIZES, "t4")
+    app = opened(open_page, "plan/model_sizes", "table", SIZES, "t4")
     assert "guessed" not in headline(app)
 
 
 def test_weights_of_which_not_all_was_counted_are_at_least_so_large(open_page, monkeypatch):
     monkeypatch.setattr(own_config, "read_config", partly)
-    app = opened(open_page, "budget/model_sizes", "model", LLAMA, "t4")
+    app = opened(open_page, "plan/model_sizes", "model", LLAMA, "t4")
     assert "take at least 15.0 GiB" in headline(app)
     assert "At least 15.0 GiB; how much more is not known" in app.metric[0].help
     assert "at least 8.03 B parameters" in "\n".join(captions(app))
@@ -77,7 +77,7 @@ def test_weights_of_which_not_all_was_counted_are_at_least_so_large(open_page, m
 def test_what_a_link_does_not_carry_is_said_once_and_a_field_that_counts_stays(open_page):
     """Fields that are known to change nothing go: everything that is read stays."""
     strange = {"torch_dtype": "bfloat16", "bos_token_id": 1, "rope_theta": 500000.0}
-    app = opened(open_page, "budget/model_sizes", "model", LLAMA | strange, "t4")
+    app = opened(open_page, "plan/model_sizes", "model", LLAMA | strange, "t4")
     for _again in range(2):
         app.run()
         kept = json.loads(app.session_state["sizes_config"])

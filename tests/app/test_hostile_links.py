@@ -50,8 +50,8 @@ def test_a_page_opens_whatever_a_link_says_about_all_its_settings(
     ("key", "name"),
     [
         ("dtypes/quantization", "quant_seed"),
-        ("budget/parallelism", "parallel_batch"),
-        ("budget/parallelism", "parallel_network"),
+        ("plan/parallelism", "parallel_batch"),
+        ("plan/parallelism", "parallel_network"),
         ("train/live_run", "lr_seed"),
     ],
 )

@@ -104,7 +104,7 @@ def test_a_number_of_an_embedding_leads_to_its_bits(open_page, opened, ids):
         ({"inside_tab": "tokens", "inside_view": "rows"}, "dtypes/bit_layouts", "bits"),
         ({"inside_tab": "stages", "inside_stage": "attention.mix"},
          "autograd/computation_graph", "graph"),
-        ({"inside_tab": "stages", "inside_stage": "norm_2"}, "budget/training_memory", "memory"),
+        ({"inside_tab": "stages", "inside_stage": "norm_2"}, "plan/training_memory", "memory"),
         ({"inside_tab": "attention"}, "tensors/broadcasting", "broad"),
         ({"inside_tab": "attention"}, "tensors/rearrange_and_einsum", "ein"),
     ],

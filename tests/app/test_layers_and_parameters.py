@@ -120,8 +120,8 @@ def test_a_model_of_any_size_goes_on_to_its_bytes_and_its_training_memory(
     sizes = {"width": WIDTHS[end], "layers": (1, 128)[end], "vocabulary": VOCABULARIES[end]}
     chosen = {f"layers_{name}": str(value) for name, value in sizes.items()}
     for tab, page, start in (
-        ("tree", "budget/model_sizes", "sizes"),
-        ("trainable", "budget/training_memory", "memory"),
+        ("tree", "plan/model_sizes", "sizes"),
+        ("trainable", "plan/training_memory", "memory"),
     ):
         app = open_page(PAGE, layers_model=model, layers_tab=tab, **chosen)
         count = counts(headline(app))[0]

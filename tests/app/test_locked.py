@@ -25,16 +25,16 @@ NO_INPUT = {
 EXPLAINS = {"memory_item", "run", "speed"}
 # What a click writes where the page is not locked: without these the test could not fail.
 WRITES = {
-    ("budget/what_fits", "models_devices"): {"fits_model", "fits_device"},
-    ("budget/what_fits", "ways_devices"): {"fits_format", "fits_device"},
-    ("budget/what_fits", "claims"): {"fits_claim"},
-    ("budget/parallelism", "ring"): {"parallel_ring_step"},
-    ("budget/training_memory", "items"): {"memory_item"},
-    ("budget/training_memory", "ladder"): {"memory_rung"},
-    ("budget/training_memory", "scenarios"): {"memory_a"},
-    ("budget/model_sizes", "model"): {"sizes_a"},
-    ("budget/serving", "memory"): {"serving_a"},
-    ("budget/flops_and_time", "time"): {"flops_a"},
+    ("plan/what_fits", "models_devices"): {"fits_model", "fits_device"},
+    ("plan/what_fits", "ways_devices"): {"fits_format", "fits_device"},
+    ("plan/what_fits", "claims"): {"fits_claim"},
+    ("plan/parallelism", "ring"): {"parallel_ring_step"},
+    ("plan/training_memory", "items"): {"memory_item"},
+    ("plan/training_memory", "ladder"): {"memory_rung"},
+    ("plan/training_memory", "scenarios"): {"memory_a"},
+    ("plan/model_sizes", "model"): {"sizes_a"},
+    ("plan/serving", "memory"): {"serving_a"},
+    ("plan/flops_and_time", "time"): {"flops_a"},
     ("dtypes/low_precision_training", "scaler"): {"lowp_scaler_step"},
 }
 
@@ -121,7 +121,7 @@ def test_where_it_is_not_locked_the_same_clicks_write_inputs(
 def test_a_line_that_is_picked_out_is_explained_on_a_locked_page_too(
     open_page, options, monkeypatch
 ):
-    app = open_page("budget/training_memory", lock="1", memory_tab="items")
+    app = open_page("plan/training_memory", lock="1", memory_tab="items")
     for after in touch_everything(app, monkeypatch):
         if parameters(after)["memory_item"] != "activations/attention":
             return

@@ -5,10 +5,10 @@ import pytest
 from core.budget.comparison.rederived import ladder
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.training.scenario import named_scenario
-from pages.budget.training_memory.old_pins import inputs_of
+from pages.plan.training_memory.old_pins import inputs_of
 from tests.app.shown import alt, headline, parameters, said
 
-PAGE = "budget/training_memory"
+PAGE = "plan/training_memory"
 EXTREMES = (
     {"memory_model": "gpt2", "memory_batch": "256", "memory_device": "t4"},
     {"memory_model": "deepseek-v3", "memory_seq": "1048576", "memory_checkpointing": "full"},

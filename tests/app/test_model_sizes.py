@@ -10,7 +10,7 @@ from core.budget.weights.sizes import SIZES
 from tests.app.shown import OWN, alt, ask, headline, said
 from tests.core.budget.usable import usable
 
-PAGE = "budget/model_sizes"
+PAGE = "plan/model_sizes"
 TABS = ("model", "gguf", "table", "parts", "tensor")
 
 

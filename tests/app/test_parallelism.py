@@ -6,11 +6,11 @@ import urllib.parse
 import pytest
 
 from core.units import format_bytes
-from pages.budget.parallelism import programs
-from pages.budget.parallelism.programs import PROGRAMS
+from pages.plan.parallelism import programs
+from pages.plan.parallelism.programs import PROGRAMS
 from tests.app.shown import alt, captions, headline, page_links
 
-PAGE = "budget/parallelism"
+PAGE = "plan/parallelism"
 TABS = ("stages", "ranks", "sharding", "links", "schedule", "ring", "code")
 SMALL = {"parallel_data": "1", "parallel_tensor": "1", "parallel_stages": "1"}
 LARGE = {
@@ -367,7 +367,7 @@ def test_ranks_that_fail_are_a_sentence(open_page, monkeypatch):
 def test_the_memory_page_opens_in_the_same_state(open_page, layout):
     app = open_page(PAGE, **layout)
     largest = app.metric[0].value
-    there = open_page("budget/training_memory", **memory_settings(app))
+    there = open_page("plan/training_memory", **memory_settings(app))
 
     assert largest in headline(there)
     assert there.session_state["frame_book"].refusals == {}

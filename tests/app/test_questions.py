@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl
 import pytest
 
 from core.machine.kept_library import keep_library_report
-from pages.budget.model_sizes.question import ASKED as SIZES
 from pages.dtypes.quantization.question import ASKED as FORMATS
+from pages.plan.model_sizes.question import ASKED as SIZES
 from tests.app.conftest import LIBRARIES
 from tests.app.shown import ask, commit, headline, said
 
@@ -20,19 +20,19 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
 @pytest.mark.parametrize(
     ("address", "key", "choice", "told"),
     [
-        ("budget/model_sizes", "sizes_too_large", INT8_13B,
+        ("plan/model_sizes", "sizes_too_large", INT8_13B,
          ["`int8_channel` are 12.4 GiB: they fit.", "**Llama-2 13B in `bfloat16`**"]),
-        ("budget/serving", "serving_how_many", 0,
+        ("plan/serving", "serving_how_many", 0,
          ["Weights 15.0 GiB, once for all; each sequence 1.00 GiB", "The answer is **7**."]),
-        ("budget/parallelism", "parallel_fullest_stage", 1,
+        ("plan/parallelism", "parallel_fullest_stage", 1,
          ["holds the activations of all of them: 4"]),
-        ("budget/parallelism?parallel_tab=ring", "parallel_ring_bytes", 2,
+        ("plan/parallelism?parallel_tab=ring", "parallel_ring_bytes", 2,
          ["a ring: 1.75 times", "sending the whole array to every other rank"]),
-        ("budget/training_memory", "memory_moment", 1, ["together: 13.0 GiB beyond"]),
-        ("budget/what_fits", "fits_70b", 2, ["On 2 of them each holds", "fewer are enough"]),
-        ("budget/flops_and_time", "flops_longer", 0,
+        ("plan/training_memory", "memory_moment", 1, ["together: 13.0 GiB beyond"]),
+        ("plan/what_fits", "fits_70b", 2, ["On 2 of them each holds", "fewer are enough"]),
+        ("plan/flops_and_time", "flops_longer", 0,
          ["it also sees twice as many", "The answer is **4 ×**", "both factors double"]),
-        ("budget/flops_and_time?flops_tab=matmul", "flops_claim", 0,
+        ("plan/flops_and_time?flops_tab=matmul", "flops_claim", 0,
          ["would need 2.75 PFLOP/s; the dense peak is 165 TFLOP/s", "**No: at least 832 µs**"]),
         ("dtypes/quantization", "quant_outliers", FORMATS.index("bfloat16"),
          ["`bfloat16` keeps 56.3 dB", "**int8_tensor**", "`int8_tensor`: 17.9 dB at 8 bits"]),
@@ -51,7 +51,7 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
          ["Its error is 0.874 %; the best has 0.277 %", "FP16 matrices, sums in BF16 7.03 %"]),
         (f"{LOW_PRECISION}?lowp_tab=pictures", "lowp_dark", 1,
          ["reaches down to 1.53e-05", "The answer is **INT8**", "E4M3 1,", "INT8 128"]),
-        ("budget/training_memory?memory_tab=allocator", "memory_reserved", 0,
+        ("plan/training_memory?memory_tab=allocator", "memory_reserved", 0,
          ["That is allocated.", "The answer is **20.0 MiB**", "15.0 MiB wait"]),
         ("dtypes/bit_layouts", "bits_below_one", 0, ["15,359 of 31,743"]),
         ("start/lessons?lessons_tab=card", "lessons_seven_billion", 0,
@@ -81,7 +81,7 @@ def test_every_tab_that_computes_on_its_own_asks_a_question_of_its_own(open_page
     }
     assert len(asked) == len(tabs)
     allocator = open_page(
-        "budget/training_memory", lang=language, memory_tab="allocator", **ask("memory_")
+        "plan/training_memory", lang=language, memory_tab="allocator", **ask("memory_")
     )
     assert [each.key for each in allocator.radio] == ["memory_reserved"]
 

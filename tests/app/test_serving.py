@@ -10,12 +10,12 @@ from core.budget.cluster import Cluster
 from core.budget.serving.memory import largest_concurrency, largest_context
 from core.budget.serving.plan import ServingPlan
 from core.units import format_bytes
-from pages.budget.serving.inputs import ANSWERS, GROUPS, KV_FORMATS, SHARES, WEIGHT_FORMATS
-from pages.shared.budget.choices import SERVED_CONTEXTS, SERVED_SEQUENCES
+from pages.plan.serving.inputs import ANSWERS, GROUPS, KV_FORMATS, SHARES, WEIGHT_FORMATS
+from pages.shared.plan.choices import SERVED_CONTEXTS, SERVED_SEQUENCES
 from tests.app.shown import alt, captions, headline
 from tests.core.budget.usable import usable
 
-PAGE = "budget/serving"
+PAGE = "plan/serving"
 TABS = ("memory", "heads", "speed", "roofline", "proof")
 
 
@@ -56,9 +56,9 @@ def test_a_time_or_speed_of_a_plan_that_does_not_fit_is_one_if_it_fitted(open_pa
     for page, query in (
         (PAGE, {"serving_sequences": "64"}),
         (PAGE, {"serving_sequences": "64", "serving_tab": "speed"}),
-        *(("budget/parallelism", alone | {"parallel_tab": tab})
+        *(("plan/parallelism", alone | {"parallel_tab": tab})
           for tab in ("stages", "ranks", "links", "schedule")),
-        ("budget/flops_and_time", {"flops_tab": "lines", "flops_device": "t4"}),
+        ("plan/flops_and_time", {"flops_tab": "lines", "flops_device": "t4"}),
     ):  # fmt: skip
         app = open_page(page, **query)
         timed = [

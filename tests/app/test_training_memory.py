@@ -11,10 +11,10 @@ from core.budget.simulation.step import simulate_step
 from core.budget.simulation.timeline import report_of
 from core.budget.training.allocator_stories import STORIES
 from core.units import format_count
-from pages.budget.training_memory import step_timeline
+from pages.plan.training_memory import step_timeline
 from tests.app.shown import alt, headline, said, texts
 
-PAGE = "budget/training_memory"
+PAGE = "plan/training_memory"
 TABS = ("bar", "items", "recipes", "timeline", "scenarios", "ladder", "allocator", "tiny")
 
 
@@ -274,7 +274,7 @@ def test_pages_agree_on_the_largest_model_of_sixteen_bytes(open_page):
     h100 = DEVICES["h100-sxm"]
     largest = format_count(8 * h100.memory_usable / 16)
     memory = open_page(PAGE, memory_tab="recipes")
-    compute = open_page("budget/flops_and_time", flops_tab="budget")
+    compute = open_page("plan/flops_and_time", flops_tab="budget")
 
     assert headline(memory).endswith(f"8 × H100 SXM hold at most {largest} parameters")
     assert largest in [metric.value for metric in memory.metric]

@@ -14,12 +14,12 @@ from core.budget.claims.claim import CLAIMS
 from core.budget.claims.reading import read_claim
 from core.budget.claims.referee import rule
 from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS
-from pages.budget.what_fits.claims import take_over as take_claim
-from pages.budget.what_fits.map import take_over as take_square
+from pages.plan.what_fits.claims import take_over as take_claim
+from pages.plan.what_fits.map import take_over as take_square
 from tests.app.shown import OWN, alt, captions, headline, said
 from tests.core.budget.usable import usable
 
-PAGE = "budget/what_fits"
+PAGE = "plan/what_fits"
 TABS = ("models_devices", "ways_devices", "models_ways", "reach", "claims")
 
 
@@ -232,7 +232,7 @@ def test_the_link_opens_the_serving_page_in_this_state(open_page):
     here = open_page(PAGE, fits_format="int4", fits_device="l4", fits_tokens="2048")
     query = query_of_link(here)
 
-    there = open_page("budget/serving", **query)
+    there = open_page("plan/serving", **query)
 
     assert query["serving_model"] == "llama-2-13b"
     assert there.session_state["frame_book"].refusals == {}
@@ -247,7 +247,7 @@ def test_the_link_opens_the_training_page_in_this_state(open_page, recipe):
     needed = next(m.value for m in here.metric if m.label.startswith("Needed"))
     query = query_of_link(here)
 
-    there = open_page("budget/training_memory", **query)
+    there = open_page("plan/training_memory", **query)
 
     assert there.session_state["frame_book"].refusals == {}
     assert set(query) <= set(there.session_state["frame_book"].parameters)
@@ -268,7 +268,7 @@ def test_tokens_beyond_the_context_are_told_and_the_link_has_what_was_counted(op
 def test_the_training_page_opens_with_what_was_counted_or_not_at_all(open_page):
     here = open_page(PAGE, fits_work="train", fits_tokens="65536")
     needed = next(m.value for m in here.metric if m.label.startswith("Needed"))
-    there = open_page("budget/training_memory", **query_of_link(here))
+    there = open_page("plan/training_memory", **query_of_link(here))
     assert needed in there.session_state["headline"]
 
     told = "The other page has no setting for so many sequences or tokens."

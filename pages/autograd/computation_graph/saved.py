@@ -57,7 +57,7 @@ def _below(case: Case) -> None:
             "memory_batch": "1",
             "memory_seq": str(case.number),
         }
-        show_link("budget/training_memory", _("What training all of GPT-2 keeps →"), query)
+        show_link("plan/training_memory", _("What training all of GPT-2 keeps →"), query)
 
 
 def _show_closed_form(case: Case) -> None:

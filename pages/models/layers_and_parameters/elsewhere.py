@@ -25,7 +25,7 @@ def links(case: Case) -> None:
             label = _("The bytes of {model} in every format →").format(model=_called(case))
             in_catalogue = {"sizes_size": case.key}
             show_link(
-                "budget/model_sizes",
+                "plan/model_sizes",
                 label,
                 in_catalogue if case.key in MODELS else {"sizes_config": _config(case)},
             )
@@ -38,7 +38,7 @@ def to_training_memory(case: Case, rank: int) -> None:
         query |= {"memory_model": case.key}
     elif case.key not in SMALL:
         query |= {"memory_model": "own", "memory_config": _config(case)}
-    show_link("budget/training_memory", _("The memory of training, activations included →"), query)
+    show_link("plan/training_memory", _("The memory of training, activations included →"), query)
 
 
 def _called(case: Case) -> str:

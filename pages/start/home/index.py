@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Link = tuple[str, Mapping[str, str]]
 """A page and what its link sets."""
 SIZING: Final[Mapping[str, Mapping[str, str]]] = {
-    "budget/what_fits": {"model": "fits_model", "device": "fits_device"},
-    "budget/training_memory": {"model": "memory_model", "device": "memory_device"},
-    "budget/serving": {"model": "serving_model", "device": "serving_device"},
-    "budget/model_sizes": {"model": "sizes_size", "device": "sizes_device"},
+    "plan/what_fits": {"model": "fits_model", "device": "fits_device"},
+    "plan/training_memory": {"model": "memory_model", "device": "memory_device"},
+    "plan/serving": {"model": "serving_model", "device": "serving_device"},
+    "plan/model_sizes": {"model": "sizes_size", "device": "sizes_device"},
 }
 """Page that counts with a model and a device -> what its link calls the two."""
 _BITS, _ROUNDING = "dtypes/bit_layouts", "dtypes/rounding_and_overflow"

@@ -107,7 +107,7 @@ def links_of(entry: Entry, query: str) -> Sequence[Link]:
         named[entry.kind] = entry.key
         rank = {e.key: score for score, e in scored if e.kind == "page"}
         if _HOW_MANY.search(query.lower()):
-            rank["budget/what_fits"] = math.inf
+            rank["plan/what_fits"] = math.inf
         return [
             (page, {SIZING[page][kind]: named[kind] for kind in SIZING[page] if kind in named})
             for page in sorted(SIZING, key=lambda page: -rank.get(page, 0.0))

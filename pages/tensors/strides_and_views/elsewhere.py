@@ -49,4 +49,4 @@ def _to_training_memory(case: Case) -> None:
         "memory_seq": str(preset.seq),
     }
     label = _("What training {model} keeps at this size →").format(model=preset.of)
-    show_link("budget/training_memory", label, query)
+    show_link("plan/training_memory", label, query)

@@ -159,5 +159,5 @@ def _notes(timings: tuple[LoaderTiming, ...]) -> list[str]:
 
 
 def _link() -> None:
-    show_link("budget/flops_and_time", _("What a step takes: FLOPs and time"), {},
+    show_link("plan/flops_and_time", _("What a step takes: FLOPs and time"), {},
               icon=":material/speed:")  # fmt: skip

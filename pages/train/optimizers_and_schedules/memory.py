@@ -62,4 +62,4 @@ def memory_tab() -> Shown:
 
 
 def _to_training_memory() -> None:
-    show_link("budget/training_memory", _("What this makes of a whole model's memory →"), {})
+    show_link("plan/training_memory", _("What this makes of a whole model's memory →"), {})

@@ -1,1 +1,0 @@
-"""Memory and FLOPs: what 7B-70B models cost."""

@@ -1,0 +1,1 @@
+"""Sizing: one plan, and what it costs."""

@@ -1,0 +1,54 @@
+"""What fills the memory of a device while a model trains?"""
+
+from core.language import N_
+from pages.plan.training_memory.allocator import allocator, choose_line
+from pages.plan.training_memory.bar import bar, two_settings
+from pages.plan.training_memory.inputs import ASK, choose_case, refusal, write_code
+from pages.plan.training_memory.items import choose_item, items
+from pages.plan.training_memory.ladder import choose_rung, ladder
+from pages.plan.training_memory.old_pins import adopt_old_pins
+from pages.plan.training_memory.question import ask_what_is_reserved, ask_when_it_peaks
+from pages.plan.training_memory.recipes import choose_recipes, recipes
+from pages.plan.training_memory.scenarios import from_a_to_b, from_example
+from pages.plan.training_memory.step_timeline import timeline
+from pages.plan.training_memory.tiny_model import choose_sizes, tiny_model
+from pages.shared.tabbed_page import Page, Tab, tabbed_page
+
+adopt_old_pins()
+tabbed_page(
+    __file__,
+    __doc__,
+    Page(
+        inputs=ASK,
+        choose=choose_case,
+        code=write_code,
+        snippet="memory",
+        refusal=refusal,
+        tabs={
+            "bar": Tab(
+                label=N_("Device"), show=bar, question=ask_when_it_peaks, compare=two_settings
+            ),
+            "items": Tab(label=N_("Breakdown"), show=items, choose=choose_item),
+            "recipes": Tab(label=N_("Bytes per parameter"), show=recipes, choose=choose_recipes),
+            "timeline": Tab(label=N_("Step timeline"), show=timeline, question=ask_when_it_peaks),
+            "allocator": Tab(
+                label=N_("Allocator"),
+                show=allocator,
+                choose=choose_line,
+                with_inputs=False,
+                question=ask_what_is_reserved,
+            ),
+        },
+        more={
+            "scenarios": Tab(
+                label=N_("Scenarios"),
+                show=from_example,
+                compare=from_a_to_b,
+            ),
+            "ladder": Tab(label=N_("Ladder"), show=ladder, choose=choose_rung, with_inputs=False),
+            "tiny": Tab(
+                label=N_("By hand"), show=tiny_model, choose=choose_sizes, with_inputs=False
+            ),
+        },
+    ),
+)

@@ -1,0 +1,147 @@
+"""Bytes for each parameter: the named recipes, or the optimizers, side by side."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.cluster import DeviceSpec, pool
+from core.budget.item import Item
+from core.budget.training.scenario import Scenario
+from core.budget.training.states import bytes_per_parameter, largest_by_states, states_in_all
+from core.budget.weights.parameters import counts
+from core.figures.budget.training_memory.recipes import Rows, recipes_picture
+from core.language import N_, _
+from core.units import format_count
+from pages.plan.training_memory.inputs import ASK, Case
+from pages.plan.training_memory.words import LABELS
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
+
+VIEWS: Final = {"precisions": N_("number formats"), "optimizers": N_("optimizers")}
+
+_CODE: Final = """
+parts = {parts}  # bytes of each parameter: {name}
+memory = {memory!r}  # bytes in all
+
+each = sum(parts.values())
+print(f"{{each:.4g}} bytes for each parameter; at most {{memory / each / 1e9:.3g}} B parameters")
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """What is compared, and which memory the states may take.
+
+    Attributes:
+        view: A key of VIEWS.
+        num_devices: Devices of the page's kind whose memory is taken.
+        gigabytes: Memory that the reader types instead; 0 for none.
+    """
+
+    view: str
+    num_devices: int
+    gigabytes: int
+
+
+def choose_recipes() -> Wanted:
+    """Return what is compared, and the memory that the states may take."""
+    view = ASK.segmented(
+        "by", _("Compare"), tuple(VIEWS), default="precisions", labels=lambda view: _(VIEWS[view])
+    )
+    gigabytes = ASK.number(
+        "states_gb",
+        _("Memory for states, GB"),
+        0,
+        1_000_000,
+        default=0,
+        step=80,
+        help=_("At 0 it is what tensors can fill on the devices below."),
+    )
+    num_devices = ASK.number(
+        "states_devices", _("Devices"), 1, 10_000, default=8, step=1, disabled=gigabytes > 0
+    )
+    return Wanted(view=view, num_devices=num_devices, gigabytes=gigabytes)
+
+
+def recipes(case: Case, wanted: Wanted) -> Shown:
+    """Show what one parameter costs, and how large a model some memory then holds."""
+    scenario, device = case.scenario, case.scenario.cluster.device
+    rows, place = _rows(scenario, wanted.view)
+    each = rows[place][1]
+    num_bytes = wanted.gigabytes * 1e9 or pool(device, wanted.num_devices)
+    largest = largest_by_states(num_bytes, each)
+    return Shown(
+        headline=sentence(scenario, each, largest, _memory_text(device, wanted)),
+        charts=[
+            Chart(picture=recipes_picture(rows, place, look()), file_name="bytes-per-parameter")
+        ],
+        numbers=[(_("bytes for each parameter"), each), (_("largest model"), largest)],
+        numbers_below=True,
+        below=partial(_compare_with_weights, scenario),
+        code=_code(scenario, each, num_bytes),
+    )
+
+
+def _code(case: Scenario, each: Item, num_bytes: float) -> str:
+    """Return plain Python: the bytes of a parameter added up, and the memory divided by them."""
+    parts = {part.name: part.amount for part in each.children}
+    name = f"{LABELS['optimizer'](case.recipe.optimizer)}, {case.recipe.precision}"
+    return _CODE.format(name=name, parts=parts, memory=num_bytes)
+
+
+def _memory_text(device: DeviceSpec, wanted: Wanted) -> str:
+    """Return whose memory it is: "8 × H100 SXM", or "640 GB" where the reader typed it."""
+    if wanted.gigabytes:
+        return f"{wanted.gigabytes:,} GB"
+    return f"{wanted.num_devices:,} × {device.name}"
+
+
+def _rows(case: Scenario, view: str) -> tuple[Rows, int]:
+    """Return the bars and the place of the one in use."""
+    recipe = case.recipe
+    if view == "optimizers":
+        rows = [
+            (LABELS["optimizer"](key), bytes_per_parameter(recipe.precision, key))
+            for key in OPTIMIZERS
+        ]
+        return rows, list(OPTIMIZERS).index(recipe.optimizer)
+    rows = [
+        (LABELS["precision"](key), bytes_per_parameter(key, recipe.optimizer)) for key in PRECISIONS
+    ]
+    return rows, list(PRECISIONS).index(recipe.precision)
+
+
+def sentence(case: Scenario, each: Item, largest: Item, memory: str) -> str:
+    """Return the bytes for each parameter, and the largest model that some memory holds."""
+    return _(
+        "{optimizer}, {recipe}: {each} bytes for each parameter, {times} × its weight in 16 bits; "
+        "{memory} hold at most {count} parameters"
+    ).format(
+        recipe=LABELS["precision"](case.recipe.precision),
+        optimizer=LABELS["optimizer"](case.recipe.optimizer),
+        each=f"{each.amount:.4g}",
+        times=f"{each.amount / 2:.3g}",
+        memory=memory,
+        count=format_count(largest.amount),
+    )
+
+
+def _compare_with_weights(case: Scenario) -> None:
+    """Say how many times the weights in 16 bits the states take, every weight trained."""
+    weights = 2 * counts(case.spec).total
+    whole = states_in_all(case.spec, replace(case.recipe, lora=None)).amount
+    st.caption(
+        _(
+            "{model}: {states} before the first activation, {ratio} times its weights in 16 bits "
+            "({weights})."
+        ).format(
+            model=case.spec.name,
+            states=look().format_bytes(whole),
+            ratio=f"{whole / weights:.3g}",
+            weights=look().format_bytes(weights),
+        )
+    )

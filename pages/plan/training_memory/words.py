@@ -1,0 +1,138 @@
+"""What the choices of the memory page and their options are called, and what changed in words."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.catalogue.profiles import PROFILES
+from core.budget.comparison.difference import Step
+from core.budget.item import written
+from core.budget.recipe import LoRA
+from core.budget.training.scenario import CHOICES, Scenario
+from core.language import N_, _
+from pages.shared.plan.choices import CHECKPOINTED, REDUCED_IN
+
+CHOICE_NAMES: Final[Mapping[str, str]] = {
+    "model": N_("model"),
+    "device": N_("device"),
+    "num_devices": N_("devices"),
+    "zero_stage": N_("ZeRO stage"),
+    "tensor": N_("tensor-parallel size"),
+    "sequence_parallel": N_("sequence parallelism"),
+    "pipeline": N_("pipeline-parallel size"),
+    "virtual_stages": N_("virtual stages per device"),
+    "expert": N_("expert-parallel size"),
+    "context": N_("context-parallel size"),
+    "devices_per_node": N_("GPUs per node"),
+    "network": N_("network"),
+    "overlap": N_("overlap"),
+    "batch_size": N_("micro-batch size"),
+    "seq_len": N_("sequence length"),
+    "accumulation": N_("gradient accumulation"),
+    "precision": N_("precision"),
+    "optimizer": N_("optimizer"),
+    "step_kind": N_("optimizer implementation"),
+    "checkpointing": N_("activation checkpointing"),
+    "checkpoint_every": N_("layers per checkpoint segment"),
+    "profile": N_("model implementation"),
+    "loss_chunks": N_("loss chunks"),
+    "lora": "LoRA",
+    "reduce_dtype": N_("gradients reduced in"),
+}
+_SAY_THEMSELVES: Final = {"model", "device", "precision", "optimizer"}
+_STEP_KINDS: Final[Mapping[str, str]] = {
+    "for_loop": N_("for-loop"),
+    "foreach": N_("foreach"),
+    "fused": N_("fused"),
+}
+LABELS: Final[Mapping[str, Callable[[str], str]]] = {
+    "precision": lambda key: _(PRECISIONS[key].label),
+    "optimizer": lambda key: _(OPTIMIZERS[key].label),
+    "profile": lambda key: _(PROFILES[key].label),
+    "checkpointing": lambda key: _(CHECKPOINTED[key]),
+    "step_kind": lambda key: _(_STEP_KINDS[key]),
+    "reduce_dtype": lambda key: _(REDUCED_IN[key]),
+}
+"""Choice -> what an option of it is called."""
+
+
+def choice_text(name: str, scenario: Scenario) -> str:
+    """Return the value of a choice in the words of the page."""
+    value = scenario.choices[name]
+    if name in LABELS:
+        return LABELS[name](value)
+    if name in {"model", "device"}:
+        return str(value.name)
+    if isinstance(value, LoRA):
+        return f"r{value.rank} {'+'.join(value.targets)} {value.base_format}"
+    if value is None or isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def setting_text(scenario: Scenario, also: Sequence[str] = ()) -> str:
+    """Return a setting in words: model, devices, sizes of a step, formats, checkpointing.
+
+    Args:
+        scenario: The setting.
+        also: Names of further choices that are said: those in which another setting differs.
+    """
+    recipe, cluster = scenario.recipe, scenario.cluster
+    said = {
+        "model": scenario.spec.name,
+        "device": f"{cluster.num_devices:,} × {cluster.device.name}",
+        "seq_len": _("{batch} × {length} tokens").format(
+            batch=recipe.batch_size, length=f"{recipe.seq_len:,}"
+        ),
+        "precision": choice_text("precision", scenario),
+        "optimizer": choice_text("optimizer", scenario),
+    }
+    told = {*said, "num_devices", "batch_size"}
+    named = [name for name in dict.fromkeys(("checkpointing", *also)) if name not in told]
+    more = [
+        _("{choice}: {value}").format(
+            choice=_(CHOICE_NAMES[name]), value=choice_text(name, scenario)
+        )
+        for name in named
+    ]
+    return _("; ").join([*said.values(), *more])
+
+
+def that_differ(scenarios: Sequence[Scenario]) -> list[str]:
+    """Return the names of the choices in which scenarios differ."""
+    found = [{name: each.choices[name] for name in CHOICES} for each in scenarios]
+    return [name for name in CHOICES if any(each[name] != found[0][name] for each in found)]
+
+
+def short_words(scenario: Scenario, differing: Sequence[str]) -> list[str]:
+    """Return a setting in a few words: its model, and the choices in which it differs."""
+    return [
+        choice_text(name, scenario)
+        if name in _SAY_THEMSELVES
+        else f"{_(CHOICE_NAMES[name])} {choice_text(name, scenario)}"
+        for name in dict.fromkeys(("model", *differing))
+    ]
+
+
+def change_text(names: Sequence[str], first: Scenario, last: Scenario) -> str:
+    """Return what changes between two scenarios: "micro-batch size 1 → 4"."""
+    parts = [
+        f"{_(CHOICE_NAMES[name])} {choice_text(name, first)} → {choice_text(name, last)}"
+        for name in names
+    ]
+    return _(", ").join(parts)
+
+
+def why(step: Step) -> str:
+    """Return the inputs of the rules that changed under a step, as the formulas name them."""
+    parts = [
+        f"{each.name} {_written(each.before)} → {_written(each.after)}" for each in step.inputs[:4]
+    ]
+    if step.other_rule:
+        parts.append(_("another formula"))
+    return _(", ").join(parts)
+
+
+def _written(value: float | None) -> str:
+    return "–" if value is None else written(value)

@@ -1,0 +1,171 @@
+"""How far it goes: the budget solved backwards for sequences, lengths, devices and models."""
+
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from core.budget.catalogue.models import MODELS
+from core.budget.cluster import DeviceSpec
+from core.budget.fits.feasible import MFU, Feasible, feasible
+from core.budget.fits.jobs import Job, Training
+from core.budget.fits.plane import MOST_DEVICES
+from core.budget.fits.solve import (
+    Answer,
+    Edge,
+    edges,
+    largest_model,
+    largest_that_fits,
+    min_devices,
+)
+from core.budget.item import is_uncertain
+from core.budget.weights.parameters import count_parameters
+from core.figures.budget.what_fits.reach import reach_picture
+from core.language import _, ngettext
+from core.models.spec import ModelSpec
+from core.units import format_percent
+from pages.plan.what_fits.detail import show_detail
+from pages.plan.what_fits.inputs import (
+    ASK,
+    Case,
+    checkpointing_label,
+    note_context,
+    sequences_label,
+    way_label,
+    what,
+)
+from pages.shared.answer import explained_number, written
+from pages.shared.charts import table_markdown
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
+
+NUMBERS: Final[tuple[int, ...]] = tuple(2**power for power in range(MOST_DEVICES.bit_length()))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _edges(
+    spec: ModelSpec, job: Job, device: DeviceSpec, numbers: tuple[int, ...]
+) -> tuple[Edge, ...]:
+    return edges(spec, job, device, numbers)
+
+
+def choose_devices() -> int:
+    """Return over how many devices the job is spread."""
+    return ASK.select_slider("devices", _("Devices"), NUMBERS, default=1)
+
+
+def reach(case: Case, number: int) -> Shown:
+    """Show how many sequences of which length fit on so many devices, twice and four times."""
+    spec, job, device = case.model.spec, case.job.on(number), case.device.device
+    numbers = tuple(sorted({1, number, 2 * number, 4 * number}))
+    found = _edges(spec, case.job, device, numbers)
+    here = (case.read_tokens, case.sequences)
+    picture = reach_picture(found, here, sequences_label(case.work), look())
+    try:
+        job.need(spec)
+    except ValueError as error:
+        said, beside = str(error), None
+    else:
+        most = largest_that_fits(spec, job, device, "sequences")
+        said, beside = sentence(case, number, most), partial(_show_answers, case, job, most)
+        note_context(case)
+    return Shown(
+        headline=said,
+        charts=[Chart(picture=picture, file_name="how-far-it-goes")],
+        beside=beside,
+        widths=(4, 1),
+        below=partial(_show_below, case, number),
+    )
+
+
+def sentence(case: Case, number: int, found: Answer) -> str:
+    """Return how many sequences fit at once, or what is the first that fails."""
+    is_guess = is_uncertain(case.model.spec)
+    where = ngettext("{what} on {count} {device}", "{what} on {count} {device}", number)
+    place = where.format(what=what(case), count=number, device=case.device.device.name)
+    if not found.amount:
+        said = _(
+            "{place}: not one sequence of {tokens} tokens fits; the first that fails: **{item}**."
+        )
+        if is_guess:
+            said = _(
+                "{place}: perhaps not one sequence of {tokens} tokens fits; the first that fails: "
+                "**{item}**."
+            )
+        return said.format(place=place, tokens=f"{case.read_tokens:,}", item=_(found.reason))
+    said = _("{place}: at most **{sequences}** sequences of {tokens} tokens at once.")
+    if is_guess:
+        said = _("{place}: about **{sequences}** sequences of {tokens} tokens at once.")
+    return said.format(place=place, sequences=f"{found.amount:,}", tokens=f"{case.read_tokens:,}")
+
+
+def _show_answers(case: Case, job: Job, sequences: Answer) -> None:
+    """Show what else follows: lengths, bytes, devices, models."""
+    spec, device = case.model.spec, case.device.device
+    about = "≈ " if is_uncertain(spec) else ""
+    tokens = largest_that_fits(spec, job, device, "tokens")
+    reason = _("the model's own context") if tokens.at_limit else _(tokens.reason)
+    st.metric(
+        _("Longest sequence, {count} concurrent").format(count=f"{case.sequences:,}"),
+        f"{about}{tokens.amount:,}",
+        help=_("Ends at: {reason}").format(reason=reason),
+    )
+    if sequences.need is not None:
+        explained_number(_("Memory at the most sequences"), sequences.need)
+    fewest = min_devices(spec, case.job, device, MOST_DEVICES)
+    st.metric(
+        _("Fewest devices"),
+        about + (f"{fewest.amount:,}" if fewest.amount else _("none")),
+        help=_("A guess: nothing here is certain.") if about else _why_so_many(fewest),
+    )
+    if (largest := largest_model(MODELS, job, device)) is not None:
+        spec = MODELS[largest[0]]
+        label = _("Largest model that fits: {model}").format(model=spec.name)
+        explained_number(label, count_parameters(spec))
+
+
+def _why_so_many(fewest: Answer) -> str:
+    if fewest.amount == 1:
+        return _("One device is enough.")
+    if not fewest.amount:
+        return _("No number up to {most} is enough; what fails then: {reason}").format(
+            most=f"{MOST_DEVICES:,}", reason=_(fewest.reason)
+        )
+    if not fewest.reason:
+        return _("Fewer devices cannot share the model.")
+    return _("With half as many fails: {reason}").format(reason=_(fewest.reason))
+
+
+def _show_below(case: Case, number: int) -> None:
+    if isinstance(case.job, Training):
+        _show_recipes(case, case.job, number)
+    show_detail(case)
+
+
+def _show_recipes(case: Case, job: Training, number: int) -> None:
+    """Show every way and checkpointing that fits on so many devices, the fastest first."""
+    found = feasible(case.model.spec, job.recipe, case.device.device, number)
+    where = f"{number:,} × {case.device.device.name}"
+    if not found:
+        none = _("No recipe of this list fits on {devices}.")
+        if is_uncertain(case.model.spec):
+            none = _("Perhaps no recipe of this list fits on {devices}.")
+        st.caption(none.format(devices=where))
+        return
+    said = _("Recipes that fit on {devices}, the fastest first; speeds are estimates at {mfu} MFU.")
+    if is_uncertain(case.model.spec):
+        said = _(
+            "Recipes that may fit on {devices}, the fastest first; speeds are estimates at {mfu} "
+            "MFU."
+        )
+    st.caption(said.format(devices=where, mfu=format_percent(MFU)))
+    st.markdown(table_markdown(_recipes(found)))
+
+
+def _recipes(found: tuple[Feasible, ...]) -> dict[str, list[str]]:
+    return {
+        _("recipe"): [way_label(each.way) for each in found],
+        _("activation checkpointing"): [checkpointing_label(each.checkpointing) for each in found],
+        _("each device holds"): [look().format_bytes(each.need.amount) for each in found],
+        _("speed"): [written(each.speed.amount, each.speed.unit) for each in found],
+    }
