@@ -99,8 +99,8 @@ def test_the_code_of_every_tab_prints_the_numbers_of_its_headline(
             quant_a=first, quant_b=second, quant_rule="even", quant_model="13B",
         )  # fmt: skip
         assert list(app.session_state["snippets"]) == [tab]
-        printed = set(re.findall(r"[0-9.]+", run_code(app)))
-        said = set(re.findall(r"[0-9.]+", headline(app)))
+        printed = set(re.findall(r"\d[0-9.]*", run_code(app)))
+        said = set(re.findall(r"\d[0-9.]*", headline(app)))
         assert said - printed <= {"13"}, tab
 
 
