@@ -68,21 +68,7 @@ def choose_case() -> Case:
     with rail:
         tensor = choose_tensor(ASK)
     with settings:
-        rule = ASK.segmented(
-            "rule",
-            _("Scale rule (MX formats)"),
-            SCALE_RULES,
-            default="floor",
-            disabled=not any(map(has_scale_rule, names)),
-        )
-        rule_b = ASK.selectbox(
-            "rule_b",
-            _("Scale rule of B"),
-            (SAME, *SCALE_RULES),
-            default=SAME,
-            labels=lambda key: _("the same") if key == SAME else key,
-            disabled=not has_scale_rule(second),
-        )
+        one, other = _choose_rules(first, second, group)
         size = ASK.select_slider("size", _("Rows and columns"), SIZES, default=256)
         seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=0, step=1)
         where = ASK.selectbox(
@@ -92,10 +78,31 @@ def choose_case() -> Case:
             default="largest",
             labels=lambda key: _(_WHERES[key]),
         )
-    one = find_storage(first, rule, group)
-    other = find_storage(second, rule if rule_b == SAME else rule_b, group)
     chosen = make_tensor(ASK, tensor, size, seed)
     return Case(chosen=chosen, pair=(one, other), where=where, group=group)
+
+
+def _choose_rules(first: str, second: str, group: int) -> Pair:
+    names = (first, second)
+    rule = ASK.segmented(
+        "rule",
+        _("Scale rule (MX formats)"),
+        SCALE_RULES,
+        default="floor",
+        disabled=not any(map(has_scale_rule, names)),
+    )
+    rule_b = ASK.selectbox(
+        "rule_b",
+        _("Scale rule of B"),
+        (SAME, *SCALE_RULES),
+        default=SAME,
+        labels=lambda key: _("the same") if key == SAME else key,
+        disabled=not has_scale_rule(second),
+    )
+    return (
+        find_storage(first, rule, group),
+        find_storage(second, rule if rule_b == SAME else rule_b, group),
+    )
 
 
 def qualities(trials: Sequence[Trial]) -> str:
