@@ -227,7 +227,7 @@ CARDS: Final = (
         shows="right",
         hears_warnings=True,
         page="dtypes/low_precision_training",
-        query=(("lowp_tab", "scaler"),),
+        query=(("lowp_tab", "scale"), ("lowp_scale_by", "scaler")),
         concepts=("C18",),
     ),
     Card(

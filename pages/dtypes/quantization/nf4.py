@@ -1,12 +1,59 @@
-"""NF4 as a picture: sixteen quantiles under the normal density, and how often each code is used."""
+"""NF4: sixteen quantiles under the normal density, and how often each code is used."""
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
+import streamlit as st
 
-from core.dtypes.blocks.nf4 import CodeUse, QuantileStep, nf4_steps, normal_density
+from core.dtypes.blocks.nf4 import CodeUse, QuantileStep, make_code_use, nf4_steps, normal_density
+from core.dtypes.blocks.storage import find_storage
+from core.dtypes.blocks.storage_trials import (
+    Trial,
+    try_all,
+)
+from core.dtypes.rounding import Floats
 from core.figures.picture import Drawing, Look, Picture, Table
-from core.language import _
+from core.language import N_, _
+from core.units import format_decibels
+from pages.dtypes.quantization.inputs import Case
+from pages.dtypes.quantization.snippets import quality_code
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown, Tab
+
+_NF4: Final = ("nf4", "nf4_double_quant")
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def code_use_of(x: Floats) -> tuple[CodeUse, tuple[Trial, ...]]:
+    """Return how NF4 and int4 use their codes, and NF4 with plain and with quantized scales."""
+    return make_code_use(x), try_all(x, [find_storage(name) for name in _NF4])
+
+
+def nf4(case: Case) -> Shown:
+    """Show where the codes of NF4 come from, how they are used, and double quantization."""
+    use, (plain, double) = code_use_of(case.chosen.x)
+    said = _(
+        "NF4: SQNR {plain} at {plain_bits} bits per value; with double quantization {double} "
+        "at {double_bits}"
+    ).format(
+        plain=format_decibels(plain.sqnr_db),
+        plain_bits=f"{plain.bits:.4g}",
+        double=format_decibels(double.sqnr_db),
+        double_bits=f"{double.bits:.4g}",
+    )
+    note = _(
+        "A block of 64 adds 32 bits for its scale: 4 + 32/64 = 4.5. Stored twice, the scale "
+        "takes 8 bits, and 256 scales share 32 more: 4 + 8/64 + 32/(64 × 256) = 4.127."
+    )
+    pair = find_storage(_NF4[0]), find_storage(_NF4[1])
+    return Shown(
+        headline=said,
+        charts=[Chart(picture=nf4_picture(use, look()), file_name="nf4")],
+        notes=[note, *case.chosen.notes()],
+        code=quality_code(replace(case, pair=pair), is_whole=plain.is_whole and double.is_whole),
+    )
+
 
 HEIGHT_PX: Final = 400
 PRESENT_HEIGHT_PX: Final = 430
@@ -158,3 +205,6 @@ def _table(use: CodeUse) -> Table:
         _("value"): [f"{step.value:.9f}" for step in steps],
         _("share of the values"): [f"{share:.3%}" for share in use.nf4],
     }
+
+
+TAB: Final = Tab(label=N_("NF4"), show=nf4)

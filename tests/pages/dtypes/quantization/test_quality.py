@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.dtypes.quantization.trial_frame import spread_labels
+from pages.dtypes.quantization.quality import spread_labels
 
 
 def test_labels_that_do_not_touch_stay_where_they_are():

@@ -2,9 +2,9 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import matmul_errors, normal_matrices
-from core.figures.dtypes.low_precision_training.matmul import error_at, matmul_picture
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.dtypes.low_precision_training.matmul import error_at, matmul_picture
 
 DEPTHS = (16, 64, 256)
 CURVES = tuple(

@@ -3,9 +3,9 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import accumulate
-from core.figures.dtypes.low_precision_training.sums import sums_picture
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.dtypes.low_precision_training.sums import sums_picture
 
 SUMS = [accumulate(np.ones(1000), FORMATS[name]) for name in ("float16", "bfloat16")]
 

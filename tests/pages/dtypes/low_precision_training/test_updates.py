@@ -3,9 +3,9 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import stochastic_updates, weight_updates
-from core.figures.dtypes.low_precision_training.updates import stochastic_picture, updates_picture
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.dtypes.low_precision_training.updates import stochastic_picture, updates_picture
 
 BF16 = FORMATS["bfloat16"]
 WAYS = {

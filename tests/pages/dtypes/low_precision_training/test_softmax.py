@@ -2,9 +2,9 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import softmax_naive, softmax_stable
-from core.figures.dtypes.low_precision_training.softmax import softmax_picture
 from core.figures.picture import Look
 from core.figures.theme import COLORS, MODES
+from pages.dtypes.low_precision_training.softmax import softmax_picture
 
 FP16 = FORMATS["float16"]
 

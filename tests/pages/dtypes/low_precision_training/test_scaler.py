@@ -2,9 +2,9 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import ScalerRule, gradient_peaks, run_scaler
-from core.figures.dtypes.low_precision_training.scaler import _powers, scaler_picture
 from core.figures.picture import Look
 from core.figures.theme import COLORS, MODES
+from pages.dtypes.low_precision_training.scaler import _powers, scaler_picture
 
 STEPS = run_scaler(gradient_peaks(60, 3.0, 40), FORMATS["float16"], ScalerRule(growth_interval=5))
 

@@ -3,13 +3,13 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import gradient_histogram, loss_scale_bands
-from core.figures.dtypes.low_precision_training.loss_scale import (
+from core.figures.picture import Look
+from core.figures.theme import COLORS, MODES
+from pages.dtypes.low_precision_training.loss_scale import (
     BANDS,
     band_counts,
     loss_scale_picture,
 )
-from core.figures.picture import Look
-from core.figures.theme import COLORS, MODES
 
 HISTOGRAM = gradient_histogram([1e-9, 1e-6, 1e-6, 1.0])
 FP16 = FORMATS["float16"]

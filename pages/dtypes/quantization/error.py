@@ -1,15 +1,40 @@
-"""What two formats lose on the same tensor: where, and how much."""
+"""Where A and B lose on the tensor, and how much."""
 
 from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
+import streamlit as st
 
-from core.dtypes.blocks.storage_trials import Loss, histogram_centers
-from core.figures.dtypes.quantization.codes import SIDES, draw_title
+from core.dtypes.blocks.storage_trials import Loss, histogram_centers, make_losses, make_trial
 from core.figures.picture import Drawing, Look, Picture, Table
-from core.language import _
+from core.language import N_, _
 from core.units import format_decibels, format_percent
+from pages.dtypes.quantization.codes import SIDES, draw_title
+from pages.dtypes.quantization.inputs import Case, error_notes, qualities
+from pages.dtypes.quantization.question import ask_about_outliers
+from pages.dtypes.quantization.snippets import quality_code
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown, Tab
+
+losses_of = st.cache_data(max_entries=32, show_spinner=False)(make_losses)
+
+
+def error(case: Case) -> Shown:
+    """Show where both formats lose and how much."""
+    losses = losses_of(case.chosen.x, case.pair)
+    found = {
+        loss.name: make_trial(loss.name, storage.bits_per_value, loss.stats)
+        for loss, storage in zip(losses, case.pair, strict=True)
+    }
+    trials = list(found.values())
+    return Shown(
+        headline=qualities(trials),
+        charts=[Chart(picture=error_picture(losses, look()), file_name="quantization-error")],
+        notes=[*case.chosen.notes(), *error_notes(trials)],
+        code=quality_code(case, is_whole=all(trial.is_whole for trial in trials)),
+    )
+
 
 HEIGHT_PX: Final = 380
 PRESENT_HEIGHT_PX: Final = 420
@@ -161,3 +186,6 @@ def _table(losses: Sequence[Loss]) -> Table:
         for number, ((name, _token), loss) in enumerate(zip(SIDES, losses, strict=True))
     }
     return {_("measure"): list(rows), **columns}
+
+
+TAB: Final = Tab(label=N_("Error"), show=error, question=ask_about_outliers)

@@ -5,27 +5,21 @@ import json
 import numpy as np
 import pytest
 
-from core.budget.weights.stored import quantized_weights
-from core.dtypes import BLOCK_FORMATS
 from core.dtypes.blocks.nf4 import make_code_use, nf4_steps
 from core.dtypes.blocks.sample_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
-from core.dtypes.blocks.storage import GROUP_SIZES, find_storage
+from core.dtypes.blocks.storage import find_storage
 from core.dtypes.blocks.storage_trials import (
     best_per_bit,
     make_losses,
     try_all,
-    try_rules,
-    try_sizes,
 )
 from core.dtypes.blocks.stored_part import make_sides
-from core.figures.dtypes.quantization.codes import codes_picture, hovers, short_number
-from core.figures.dtypes.quantization.error import error_picture
-from core.figures.dtypes.quantization.nf4 import nf4_picture
-from core.figures.dtypes.quantization.scales import groups_picture, rules_picture
-from core.figures.dtypes.quantization.standing import standing_picture
 from core.figures.picture import Look
 from core.figures.theme import COLORS
-from core.figures.weight_bytes import weight_bytes_picture
+from pages.dtypes.quantization.codes import codes_picture, hovers, short_number
+from pages.dtypes.quantization.error import error_picture
+from pages.dtypes.quantization.nf4 import nf4_picture
+from pages.dtypes.quantization.quality import standing_picture
 
 PAIR = (find_storage("nvfp4"), find_storage("int8_tensor_affine"))
 
@@ -46,15 +40,11 @@ def trials(name="normal"):
 def pictures(name, look):
     """Return each picture of a tensor."""
     x = tensor(name)
-    rows = [(each.name, quantized_weights(7 * 10**9, each.fmt)) for each in PAIR]
     return {
         "codes": codes_picture(sides(name), look),
         "error": error_picture(make_losses(x, PAIR), look),
         "standing": standing_picture(trials(name), (PAIR[0].name, PAIR[1].name), look),
-        "rules": rules_picture(try_rules(x, BLOCK_FORMATS["mxfp4"]), look),
-        "groups": groups_picture(try_sizes(x), 64, look),
         "nf4": nf4_picture(make_code_use(x), look),
-        "bytes": weight_bytes_picture(rows, look),
     }
 
 
@@ -163,27 +153,6 @@ def test_the_longest_name_of_4_bits_ends_before_those_of_6_begin():
     assert len(first.text) * 0.45 * first.font.size <= 600 * (second.ax - first.ax) / (high - low)
 
 
-def test_a_rule_is_drawn_at_how_full_its_blocks_are():
-    found = try_rules(tensor("ramp"), BLOCK_FORMATS["mxfp8_e4m3"])
-    figure = rules_picture(found, Look()).figure
-
-    for trial, points in zip(found, figure.data, strict=True):
-        assert np.array_equal(points.y, trial.fullness), trial.rule
-    assert "100%" in figure.layout.xaxis.ticktext[0]
-    assert figure.layout.yaxis.range[1] >= 957 / 896
-
-
-def test_the_group_curve_marks_the_chosen_size_and_names_every_line():
-    found = try_sizes(tensor())
-    figure = groups_picture(found, 32, Look()).figure
-
-    assert figure.layout.shapes[0].x0 == 1
-    assert [line.name for line in figure.data] == [
-        note.text for note in figure.layout.annotations if note.xref == "paper"
-    ]
-    assert list(figure.layout.xaxis.ticktext) == [*map(str, GROUP_SIZES), "row", "tensor"]
-
-
 def test_the_sixteen_codes_stand_where_nf4_has_them():
     figure = nf4_picture(make_code_use(tensor()), Look()).figure
 
@@ -192,14 +161,3 @@ def test_the_sixteen_codes_stand_where_nf4_has_them():
     assert "96.77% of a normal distribution" in codes.text[-1]
     even = next(trace for trace in figure.data if trace.name == "int4: equal steps")
     assert list(even.x) == [step / 7 for step in range(-7, 8)]
-
-
-@pytest.mark.parametrize(("unit", "text"), [("GiB", "3.67 GiB"), ("GB", "3.94 GB")])
-def test_a_bar_is_as_long_as_its_bytes_in_the_readers_unit(unit, text):
-    item = quantized_weights(7 * 10**9, BLOCK_FORMATS["nvfp4"])
-    picture = weight_bytes_picture([("7B", item)], Look(unit=unit))
-
-    assert sum(bar.x[0] for bar in picture.figure.data) == item.num_bytes
-    assert text in picture.figure.layout.annotations[0].text
-    assert text in picture.alt
-    assert text in picture.table["total"]
