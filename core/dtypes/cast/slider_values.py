@@ -26,11 +26,11 @@ _LEAST_FIXED: Final = -4  # from this power of ten on no exponent is written
 
 
 @lru_cache(maxsize=64)
-def code_stops(fmt: Format) -> tuple[int, ...]:
+def codes_in_order(fmt: Format) -> tuple[int, ...]:
     """Return codes of a format in the order of their numbers; of a wide one, about 512 of them.
 
     >>> from core.dtypes import FORMATS
-    >>> [FORMATS["float16"].exact(code) for code in code_stops(FORMATS["float16"])[370:373]]
+    >>> [FORMATS["float16"].exact(code) for code in codes_in_order(FORMATS["float16"])[370:373]]
     [Fraction(1, 1), Fraction(9, 8), Fraction(5, 4)]
     """
     if not isinstance(fmt, FloatFormat):
@@ -45,14 +45,14 @@ def code_stops(fmt: Format) -> tuple[int, ...]:
     return (*below, *([0] if fmt.zero else []), *magnitudes)
 
 
-def stops_around(fmt: Format, value: Fraction | float) -> Mapping[str, Fraction]:
+def numbers_around(fmt: Format, value: Fraction | float) -> Mapping[str, Fraction]:
     """Return numbers on both sides of one, over two or three gaps of a format: text -> number.
 
     The numbers of the format and the middles between them are exact; the others are round. Around
     infinity and NaN, and below zero in a format without sign, there are none.
 
     >>> from core.dtypes import FORMATS
-    >>> list(stops_around(FORMATS["bfloat16"], Fraction(257)))[24:27]
+    >>> list(numbers_around(FORMATS["bfloat16"], Fraction(257)))[24:27]
     ['257', '257.12', '257.25']
     """
     trace = explain_cast(fmt, value)

@@ -15,10 +15,9 @@ import numpy.typing as npt
 from core.dtypes.number_formats.format import Codes, Format
 from core.dtypes.number_formats.int_format import IntFormat
 from core.dtypes.rounding import Flags, Floats, Overflow
-from core.language import N_
 
 Float32s = npt.NDArray[np.float32]
-SPECIFICATION: Final = N_("the specification, typed by hand")
+SPECIFICATION: Final = "the specification, typed by hand"
 # Dettmers et al. 2023 (QLoRA), appendix E
 NF4_PRINTED: Final = (
     *(-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453),
@@ -34,7 +33,7 @@ class KnownDifference:
 
     Attributes:
         where: float32 inputs -> whether the library may differ there.
-        reason: Why, as a sentence to be translated.
+        reason: Why, as a sentence.
         source: Where it is written down or how it was found.
     """
 
@@ -64,22 +63,22 @@ class Oracle:
 
 _NO_NAN: Final = KnownDifference(
     where=np.isnan,
-    reason=N_("the format has no NaN, so that what becomes of one is not defined"),
+    reason="the format has no NaN, so that what becomes of one is not defined",
     source="OCP Microscaling Formats v1.0, section 5.3",
 )
 _DOUBLE_ROUNDING: Final = KnownDifference(
     where=lambda x: (x > 2.0**-127) & (x < 1.5 * 2.0**-127),
-    reason=N_("float32 subnormals just above 2^-127 are rounded up to 2^-126, not to the nearest"),
+    reason="float32 subnormals just above 2^-127 are rounded up to 2^-126, not to the nearest",
     source="all 2,097,151 inputs tried here; the same flaw: microsoft/onnxruntime PR #28435",
 )
 _SIGN_DROPPED: Final = KnownDifference(
     where=lambda x: x < 0,
-    reason=N_("negative numbers lose their sign; a format of scales has no code for them"),
+    reason="negative numbers lose their sign; a format of scales has no code for them",
     source="tried here",
 )
 _ZERO_IS_NAN: Final = KnownDifference(
     where=lambda x: x == 0,
-    reason=N_("zero becomes NaN; the format has no zero, and its nearest number is 2^-127"),
+    reason="zero becomes NaN; the format has no zero, and its nearest number is 2^-127",
     source="tried here",
 )
 

@@ -3,30 +3,59 @@
 Rounding a float32 to a format with m mantissa bits depends on its sign, its exponent, its first
 m + 1 mantissa bits, and on whether anything follows. Three numbers of each class (nothing follows,
 the least, the most) therefore stand for all 2**32: 3 * 2**(10 + m) of them.
-
-python -m core.dtypes.libraries.proof           # needs torch; prints a line per format and oracle
 """
 
-import argparse
-import json
-import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
-from itertools import chain
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
-from core.dtypes.libraries.oracles import Float32s, Oracle, oracles_of
-from core.dtypes.libraries.proof_rows import ProofRow
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.dtypes.number_formats.format import Codes, Format
-from core.dtypes.number_formats.table import FORMATS, find_format
+from core.dtypes.number_formats.table import FORMATS
 from core.dtypes.rounding import Flags, Floats
+from tests.core.dtypes.libraries.oracles import Float32s, Oracle, oracles_of
 
 NUM_FLOAT32: Final = 1 << 32
 MOST_DECODED_BITS: Final = 19  # TF32; float32 and float64 have too many codes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProofRow:
+    """What one comparison found.
+
+    Attributes:
+        format: The format's name.
+        oracle: Who was asked; "" for decoding and encoding again, which needs nobody.
+        direction: "decode", "encode", or "back": encode(decode(code)) is the code.
+        num_inputs: Codes or numbers that were really tried.
+        represents: How many they stand for.
+        num_mismatches: Differences, the known ones apart.
+        first_mismatch: The first of them, as text; "" without any.
+        num_known: Inputs for which the oracle is known to be wrong and really was.
+        reasons: Why, as sentences.
+        seconds: How long it took.
+        is_control: Whether the codec was made wrong on purpose: then mismatches must be found.
+    """
+
+    format: str
+    oracle: str
+    direction: str
+    num_inputs: int
+    represents: int
+    num_mismatches: int
+    first_mismatch: str = ""
+    num_known: int = 0
+    reasons: tuple[str, ...] = ()
+    seconds: float = 0.0
+    is_control: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the comparison came out as it must."""
+        return (self.num_mismatches > 0) == self.is_control
 
 
 def class_inputs(mantissa_bits: int) -> Float32s:
@@ -66,8 +95,8 @@ def prove(formats: Iterable[Format]) -> Iterator[ProofRow]:
 def prove_controls() -> Iterator[ProofRow]:
     """Compare codecs that are wrong on purpose: a proof that cannot fail proves nothing."""
     e4m3, bfloat16 = FORMATS["float8_e4m3fn"], FORMATS["bfloat16"]
-    assert isinstance(e4m3, FloatFormat)  # noqa: S101
-    assert isinstance(bfloat16, FloatFormat)  # noqa: S101
+    assert isinstance(e4m3, FloatFormat)
+    assert isinstance(bfloat16, FloatFormat)
     for right, wrong in (
         (e4m3, replace(e4m3, bias=8)),
         (e4m3, replace(e4m3, num_nans=2)),
@@ -108,7 +137,7 @@ def prove_format(fmt: Format, oracles: Iterable[Oracle]) -> Iterator[ProofRow]:
 
 def _decoded(fmt: Format, oracle: Oracle, codes: Codes) -> ProofRow:
     began = time.perf_counter()
-    assert oracle.decode is not None  # noqa: S101  asked by prove_format
+    assert oracle.decode is not None
     ours, theirs = fmt.decode(codes), oracle.decode(codes)
     differs = ~_same(ours, theirs)
     return ProofRow(
@@ -125,7 +154,7 @@ def _decoded(fmt: Format, oracle: Oracle, codes: Codes) -> ProofRow:
 
 def _encoded(fmt: Format, oracle: Oracle, inputs: Float32s) -> ProofRow:
     began = time.perf_counter()
-    assert oracle.encode is not None  # noqa: S101  asked by prove_format
+    assert oracle.encode is not None
     with np.errstate(invalid="ignore"):  # signalling NaNs are among all float32 numbers
         ours = fmt.encode(inputs, overflow=oracle.overflow)
         theirs = oracle.encode(inputs)
@@ -164,34 +193,8 @@ def _same(ours: Floats, theirs: Floats) -> Flags:
     return same
 
 
-def _first(inputs: Any, ours: Any, theirs: Any, differs: Flags) -> str:  # noqa: ANN401  any arrays
+def _first(inputs: Any, ours: Any, theirs: Any, differs: Flags) -> str:
     if not differs.any():
         return ""
     place = int(np.argmax(differs))
     return f"{inputs[place]!s} -> {ours[place]!s}, not {theirs[place]!s}"
-
-
-def main() -> None:
-    """Print the proof, as a list or as a line of JSON per row."""
-    parser = argparse.ArgumentParser(description="Compare the codec with torch and ml_dtypes.")
-    parser.add_argument("--json", action="store_true", help="print a line of JSON per comparison")
-    parser.add_argument("names", nargs="*", help="formats; all without any")
-    arguments = parser.parse_args()
-    formats = [find_format(name) for name in arguments.names] or FORMATS.values()
-    for row in chain(prove(formats), () if arguments.names else prove_controls()):
-        sys.stdout.write((json.dumps(asdict(row)) if arguments.json else _line(row)) + "\n")
-        sys.stdout.flush()
-
-
-def _line(row: ProofRow) -> str:
-    verdict = "as it must be" if row.holds else f"WRONG: {row.first_mismatch}"
-    control = "wrong on purpose, " if row.is_control else ""
-    return (
-        f"{row.format:19} {row.direction:6} {row.oracle or 'itself':32} "
-        f"{row.num_inputs:>12,} for {row.represents:>13,}: {row.num_mismatches:>9,} differ, "
-        f"{row.num_known:>9,} known; {control}{verdict} ({row.seconds:.2f} s)"
-    )
-
-
-if __name__ == "__main__":
-    main()

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from core.dtypes.cast.stops import centers, decades
+from core.dtypes.cast.slider_values import centers, decades
 from core.dtypes.exact import parse_value
 from core.language import _
 from pages.shared import settings
@@ -16,7 +16,7 @@ T = TypeVar("T")
 Numbers = Mapping[str, Fraction | float]  # as written -> itself
 
 
-def slide(
+def slider_for(
     ask: Inputs,
     name: str,
     label: str,
@@ -51,31 +51,31 @@ def slide(
     )
 
 
-def slide_decades(ask: Inputs, name: str, text: str) -> None:
+def slider_through_decades(ask: Inputs, name: str, text: str) -> None:
     """Show a slider through small and large numbers; nothing, while the text is none."""
     try:
         parse_value(text)
     except ValueError:
         return
-    slide_text(ask, name, decades(), text)
+    slider_through_numbers(ask, name, decades(), text)
 
 
-def slide_center(ask: Inputs, name: str, text: str, exponent: int) -> None:
+def slider_of_window(ask: Inputs, name: str, text: str, exponent: int) -> None:
     """Show a slider that moves a window of 2**exponent by parts of its width."""
     before = before_the_drag(ask, name, text, around=exponent)
     stops, _at = with_number(
         centers(parse_value(before), exponent), before.strip(), parse_value(before)
     )
     stops, at = with_number(stops, text.strip(), parse_value(text))
-    slide(ask, name, _("Move the window"), list(stops), at=at)
+    slider_for(ask, name, _("Move the window"), list(stops), at=at)
 
 
-def slide_text(ask: Inputs, name: str, stops: Numbers, text: str) -> None:
+def slider_through_numbers(ask: Inputs, name: str, stops: Numbers, text: str) -> None:
     """Show a slider through written numbers, this one and the one before the drag among them."""
     before = before_the_drag(ask, name, text)
     stops, _at = with_number(stops, before.strip(), parse_value(before))
     stops, at = with_number(stops, text.strip(), parse_value(text))
-    slide(ask, name, _("Number"), list(stops), at=at)
+    slider_for(ask, name, _("Number"), list(stops), at=at)
 
 
 def before_the_drag(ask: Inputs, name: str, text: str, *, around: object = None) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
-from core.dtypes.cast.stops import MAGNITUDE_BITS, code_stops, decades, stops_around
+from core.dtypes.cast.slider_values import MAGNITUDE_BITS, codes_in_order, decades, numbers_around
 from core.dtypes.exact import parse_value
 
 NUMBERS = (
@@ -27,7 +27,7 @@ NUMBERS = (
 @pytest.mark.parametrize("name", FORMATS)
 def test_codes_stand_in_the_order_of_their_numbers_from_the_lowest_to_the_largest(name):
     fmt = FORMATS[name]
-    numbers = [fmt.exact(code) for code in code_stops(fmt)]
+    numbers = [fmt.exact(code) for code in codes_in_order(fmt)]
     assert numbers == sorted(set(numbers))
     assert float(numbers[-1]) == fmt.max
     assert len(numbers) <= 2 ** (MAGNITUDE_BITS + 1) + 5
@@ -38,7 +38,7 @@ def test_codes_stand_in_the_order_of_their_numbers_from_the_lowest_to_the_larges
 def test_stops_around_a_number_hold_its_neighbours_and_the_middle_exactly(name):
     fmt = FORMATS[name]
     for text in NUMBERS:
-        stops = stops_around(fmt, parse_value(text))
+        stops = numbers_around(fmt, parse_value(text))
         trace = explain_cast(fmt, text)
         if trace.lower is None or trace.upper is None:
             assert stops == {}, text
@@ -53,14 +53,14 @@ def test_stops_around_a_number_hold_its_neighbours_and_the_middle_exactly(name):
 
 def test_the_rounding_flips_inside_the_stops():
     half = FORMATS["float16"]
-    stored = [explain_cast(half, text).result for text in stops_around(half, Fraction(65519))]
+    stored = [explain_cast(half, text).result for text in numbers_around(half, Fraction(65519))]
     assert {65472.0, 65504.0, float("inf")} <= set(stored)
     assert stored == sorted(stored)
 
 
 def test_infinity_and_nan_have_no_stops():
     for value in (float("inf"), float("-inf"), float("nan")):
-        assert stops_around(FORMATS["float16"], value) == {}
+        assert numbers_around(FORMATS["float16"], value) == {}
 
 
 def test_decades_are_read_as_what_they_are():
