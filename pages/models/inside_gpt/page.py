@@ -7,7 +7,6 @@ from pages.models.inside_gpt.attention import attention
 from pages.models.inside_gpt.depth import depth
 from pages.models.inside_gpt.generation import choose_drawn, generation
 from pages.models.inside_gpt.inputs import ASK, choose_case
-from pages.models.inside_gpt.loss import choose_std, loss
 from pages.models.inside_gpt.question import (
     ask_for_the_costly_stage,
     ask_for_the_first_chance,
@@ -59,13 +58,6 @@ tabbed_page(
                 choose=choose_drawn,
                 unseen=_ONE_PASS,
                 reading="generation",
-            ),
-            "loss": Tab(
-                label=N_("First loss"),
-                show=loss,
-                choose=choose_std,
-                unseen=_ONE_PASS,
-                reading="loss",
             ),
         },
     ),
