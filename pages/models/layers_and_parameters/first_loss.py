@@ -234,9 +234,19 @@ def first_loss_picture(
         _("{name}: {loss} nats.").format(name=name, loss=f"{each.loss:.2f}")
         for name, (each, _size) in large.items()
     ]
+    return Picture(
+        figure=drawing.figure(layout | room),
+        alt=reduce(followed_by, more, alt),
+        table=_losses_table(curve, vocab_size, large),
+    )
+
+
+def _losses_table(
+    curve: Sequence[FirstLoss], vocab_size: int, large: Mapping[str, tuple[FirstLoss, int]]
+) -> dict[str, list[object]]:
     rows = [(_("this model"), each, vocab_size) for each in curve]
     rows += [(name, each, size) for name, (each, size) in large.items()]
-    table: dict[str, list[object]] = {
+    return {
         _("model"): [name for name, _each, _size in rows],
         _("standard deviation"): [each.std for _name, each, _size in rows],
         _("first loss"): [each.loss for _name, each, _size in rows],
@@ -244,9 +254,6 @@ def first_loss_picture(
         _("spread of the logits"): [each.logit_std for _name, each, _size in rows],
         _("logit of the token that was read"): [each.own_logit for _name, each, _size in rows],
     }
-    return Picture(
-        figure=drawing.figure(layout | room), alt=reduce(followed_by, more, alt), table=table
-    )
 
 
 def _draw_line(drawing: Drawing, height: float, name: str, look: Look) -> None:
