@@ -161,7 +161,10 @@ def _modules(case: Case) -> Shown:
     headline = _("`{name}` holds {params} of the parameters and does {flops} of the FLOPs")
     if isinstance(case.source, str):
         note = _("{flops} for an input of the shape {input}; the output has the shape {output}.")
-        shapes = {"input": SMALL[case.key].input_shape, "output": output_shape(case.key)}
+        shapes: dict[str, object] = {
+            "input": SMALL[case.key].input_shape,
+            "output": output_shape(case.key),
+        }
     else:
         note = _(
             "{flops} for {tokens} tokens, as torch counts them: products alone. An embedding is "
