@@ -142,8 +142,8 @@ CARDS: Final = (
         ),
         shows="right",
         written="{:.2f}",
-        page="models/inside_gpt",
-        query=(("inside_tab", "loss"),),
+        page="models/layers_and_parameters",
+        query=(("layers_tab", "init"), ("layers_shows", "loss")),
         concepts=("C144",),
     ),
     Card(

@@ -189,7 +189,7 @@ CARDS: Final = (
         shows="right",
         written="{:.2f}",
         page="models/layers_and_parameters",
-        query=(("layers_tab", "modules"), ("layers_model", "classifier")),
+        query=(("layers_tab", "init"), ("layers_shows", "labels")),
         concepts=("C101",),
     ),
     Card(

@@ -1,20 +1,18 @@
 """The icicle: as wide as torch's counts, its parts colored, its letters readable."""
 
 import pytest
+from torch import nn
 
 from core.budget.catalogue.models import MODELS
-from core.figures.models.layers_and_parameters.icicle import (
-    PART_TITLES,
-    icicle_picture,
-    meaning,
-    shares,
-)
 from core.figures.picture import Look
 from core.models.chosen import tree_of
 from core.models.describe import PARTS, by_part, unfold
 from core.models.gpt import GPT
+from core.models.small import SMALL
 from core.models.spec import GPTShape
 from core.units import format_exact
+from pages.models.layers_and_parameters.frame import PART_TITLES, part_color
+from pages.models.layers_and_parameters.parameters import icicle_picture, shares
 from tests.core.figures.test_theme import contrast
 
 SHAPE = GPTShape(num_layers=3, hidden_dim=32, num_heads=4, vocab_size=65, seq_len=16)
@@ -58,7 +56,7 @@ def test_letters_have_a_contrast_of_4_5_on_every_rectangle(mode, key):
 
 def test_every_part_has_a_title_and_a_color_of_its_own():
     assert list(PART_TITLES) == list(PARTS)
-    assert len({Look().color(meaning(part)) for part in PARTS}) == len(PARTS)
+    assert len({part_color(part, Look()) for part in PARTS}) == len(PARTS)
 
 
 def test_the_sentence_says_the_count_and_the_table_every_tensor():
@@ -94,3 +92,10 @@ def test_a_projector_shows_larger_letters_and_the_share_alone():
     share = parts["attention"] / tree_of(SHAPE).num_params * 100
     said = words["blocks.0–2.attention"][position]
     assert float(said.rstrip(" %\u202f\u00a0")) == pytest.approx(share, rel=0.01)
+
+
+def test_the_names_of_a_module_are_those_of_its_state_dict():
+    table = icicle_picture("classifier", tree_of("classifier"), Look()).table
+    state = eval(SMALL["classifier"].code, {"nn": nn}).state_dict()  # noqa: S307  what the page shows
+    assert list(table["name"]) == list(state)
+    assert list(table["shape"]) == [str(tuple(each.shape)) for each in state.values()]

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from core.figures.models.inside_gpt.first_loss import first_loss_picture
 from core.figures.picture import Look
 from core.models.first_loss import STDS, FirstLoss, first_loss_on_random_text
 from core.models.spec import GPTShape
+from pages.models.layers_and_parameters.first_loss import first_loss_picture, floor_picture
 
 SHAPE = GPTShape(num_layers=1, hidden_dim=16, num_heads=2, vocab_size=50, seq_len=16)
 LARGE = {"GPT-2": (FirstLoss(std=1.0, loss=458.0, logit_std=27.8, own_logit=500.0), 50_257)}
@@ -40,3 +40,11 @@ def test_a_larger_model_has_a_mark_and_a_line_of_its_own(curve, mode, present):
     assert "458.00" in picture.alt
     assert picture.table["ln V"][-1] == math.log(50_257)
     assert {len(column) for column in picture.table.values()} == {len(STDS) + 1}
+
+
+def test_the_floor_is_the_logarithm_of_the_number_of_classes():
+    picture = floor_picture([1.4, 1.2, 1.1], 3, Look())
+    losses, floor = picture.figure.data
+    assert list(losses.y) == [1.4, 1.2, 1.1]
+    assert list(floor.y) == [math.log(3)] * 2
+    assert "1.0986" in picture.alt

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from core.figures.models.inside_gpt.tokens import (
-    cosines_picture,
-    ids_picture,
-    rows_picture,
-    turn_picture,
-)
 from core.figures.picture import Look
 from core.models.first_loss import make_fresh
 from core.models.lookup import look_up, random_cosines, turn
 from core.models.spec import GPTShape
 from core.train.text.token_spans import byte_spans
+from pages.models.inside_gpt.tokens import (
+    cosines_picture,
+    ids_picture,
+    rows_picture,
+    turn_picture,
+)
 
 SHAPE = GPTShape(num_layers=1, hidden_dim=16, num_heads=2, vocab_size=50, seq_len=16)
 LOOKS = (Look(), Look(mode="dark", present=True))

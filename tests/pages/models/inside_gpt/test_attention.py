@@ -2,11 +2,11 @@ import re
 
 import pytest
 
-from core.figures.models.inside_gpt.attention import head_picture, mask_conventions_picture
 from core.figures.picture import Look
 from core.models.one_head import one_head
 from core.models.walk import walk
 from core.tensors.masks import MaskSpec, run_mask
+from pages.models.inside_gpt.attention import head_picture, mask_conventions_picture
 from tests.core.models.small_models import small_model, some_ids
 
 PIECES = tuple("abcdefg")

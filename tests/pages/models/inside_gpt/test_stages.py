@@ -1,10 +1,10 @@
 import pytest
 
-from core.figures.models.inside_gpt.stages import MOST_COLUMNS, Seen, shown_columns, stage_picture
 from core.figures.picture import Look
 from core.models import GPTShape
 from core.models.gpt import GPT
 from core.models.walk import walk
+from pages.models.inside_gpt.stages import MOST_COLUMNS, Seen, shown_columns, stage_picture
 from tests.core.models.small_models import small_model, some_ids
 
 PIECES = tuple("abcdefg")

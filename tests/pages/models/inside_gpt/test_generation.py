@@ -2,11 +2,11 @@
 
 import pytest
 
-from core.figures.models.inside_gpt.generation import generation_picture
 from core.figures.picture import Look
 from core.models.first_loss import make_fresh
 from core.models.generation import generate
 from core.models.spec import GPTShape
+from pages.models.inside_gpt.generation import generation_picture
 
 SHAPE = GPTShape(num_layers=2, hidden_dim=16, num_heads=2, vocab_size=20, seq_len=32)
 VOCABULARY = [str(number) for number in range(20)]

@@ -2,21 +2,18 @@
 
 import pytest
 
-from core.figures.models.layers_and_parameters.bars import (
-    bytes_picture,
-    modules_picture,
-    zoo_picture,
-)
 from core.figures.picture import Look
 from core.models.chosen import flops_of, tree_of
 from core.models.layer_zoo import LAYERS, visit
 from core.models.module_flops import module_rows
 from core.models.spec import GPTShape
 from core.units import GIB
+from pages.models.layers_and_parameters.layer_zoo import zoo_picture
+from pages.models.layers_and_parameters.parameters import modules_picture
+from pages.models.layers_and_parameters.trainable import bytes_picture
 
 SHAPE = GPTShape(num_layers=3, hidden_dim=32, num_heads=4, vocab_size=65, seq_len=16)
 CASES = {"all": {"weights": 4 * GIB, "optimizer": 8 * GIB}, "LoRA": {"weights": 4 * GIB}}
-MEANINGS = {"weights": "weights", "optimizer": "optimizer"}
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +42,14 @@ def test_the_two_kinds_of_bars_differ_by_more_than_their_color(rows):
 
 
 def test_bytes_are_drawn_in_the_readers_unit_with_their_totals():
-    figure = bytes_picture(CASES, MEANINGS, Look(unit="GiB")).figure
-    weights, optimizer = figure.data
+    figure = bytes_picture(CASES, Look(unit="GiB")).figure
+    weights, _gradients, optimizer = figure.data
     assert (list(weights.x), list(optimizer.x)) == ([4, 4], [8, 0])
     totals = {each.y: (each.x, each.text) for each in figure.layout.annotations}
     assert {name: place for name, (place, _text) in totals.items()} == {"all": 12, "LoRA": 4}
     assert all("GiB" in text for _place, text in totals.values())
     assert figure.layout.xaxis.range[1] > 12
-    in_gb = bytes_picture(CASES, MEANINGS, Look(unit="GB")).figure.data[0]
+    in_gb = bytes_picture(CASES, Look(unit="GB")).figure.data[0]
     assert in_gb.x[0] == pytest.approx(4 * GIB / 1e9)
 
 
