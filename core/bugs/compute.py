@@ -132,7 +132,7 @@ CARDS: Final = (
         ),
         written="{:.3e}",
         page="autograd/computation_graph",
-        query=(("graph_of", "mlp"), ("graph_tab", "nodes")),
+        query=(("graph_of", "mlp"), ("graph_nodes", "true")),
         concepts=("C126",),
     ),
     Card(
