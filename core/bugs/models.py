@@ -1,7 +1,4 @@
-"""Cards on layers and their first values.
-
-Why apart: one subject a file; the deck of all of them would be 1,400 lines.
-"""
+"""Cards on layers and their first values."""
 
 from typing import Final
 

@@ -1,7 +1,4 @@
-"""Cards on training loops.
-
-Why apart: one subject a file; the deck of all of them would be 1,400 lines.
-"""
+"""Cards on training loops."""
 
 from typing import Final
 

@@ -4,7 +4,7 @@ import pytest
 
 from core.bugs.running import Answer
 from core.figures.picture import Look
-from core.figures.start.spot_the_bug.verdict import verdict_picture
+from pages.start.spot_the_bug.card import verdict_picture
 
 CLAIMED = Answer(text="26.1 GB", amount=26.077)
 

@@ -1,8 +1,8 @@
 """The bars of a gradient, call by call."""
 
 from core.autograd.accumulation import count_calls
-from core.figures.autograd.accumulation_and_recomputation.calls import calls_picture
 from core.figures.picture import Look
+from pages.autograd.accumulation_and_recomputation.accumulation import calls_picture
 
 
 def test_bars_are_what_was_there_and_what_was_added():

@@ -2,8 +2,8 @@
 
 from core.autograd.layer_stack import Stack
 from core.autograd.recomputation import sweep
-from core.figures.autograd.accumulation_and_recomputation.trade_off import trade_off_picture
 from core.figures.picture import Look
+from pages.autograd.accumulation_and_recomputation.trade_off import trade_off_picture
 
 RUNS = sweep(Stack(batch_size=4, width=8, num_layers=6))
 
