@@ -25,7 +25,9 @@ def test_the_page_opens_with_a_write_through_a_transpose_and_marks_one_address(o
     app = open_page(KEY)
 
     assert headline(app) == "`y[0, 1] = 100` changes `x` and `y` (address 3 of S0)"
-    other, sent = (json.loads(each.proto.json)[0] for each in app.get("bidi_component"))
+    parts = [each.proto for each in app.get("bidi_component")]
+    maps = [json.loads(each.json)[0] for each in parts if each.component_name == "tensor_map"]
+    other, sent = maps
     assert sent["storages"]["S0"]["changed"] == other["storages"]["S0"]["changed"] == [3]
     assert (other["step"], sent["step"]) == (0, 2)
     assert sent["storages"]["S0"]["values"] == ["0", "1", "2", "100", "4", "5"]

@@ -36,7 +36,7 @@ MOST: Final = 16  # rows and columns of a grid that are drawn
 _LEAST: Final = 4  # of the text's size, that the grids need
 _GAP: Final = 2.5  # cells between two grids
 _STORED, _AGAIN, _RESULT = range(3)
-_SHARES: Final = (("accent", 0.85), ("accent", 0.2), ("works", 0.55))
+_SHARES: Final = (("accent", 0.45), ("accent", 0.14), ("works", 0.55))
 _MOST_VALUES: Final = 16  # columns of all grids together whose values have room
 
 

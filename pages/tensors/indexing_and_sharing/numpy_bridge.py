@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.figures.picture import Drawing, Look, Picture
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.tensors.against_ndarray import Difference, TracedIf, differences, trace_an_if
 from core.tensors.numpy_bridge import BRIDGES, BY_KEY, Bridge, Crossed, cross
@@ -202,9 +202,11 @@ def traced_picture(traced: TracedIf, look: Look) -> Picture:
     alt = _("Traced with {rows} rows, the graph differs from Python with {wrong} rows.").format(
         rows=traced.traced_with, wrong=_(", ").join(wrong) or "0"
     )
-    axes = {"xaxis": {"title": {"text": _("rows of x")}, "dtick": 1},
-            "yaxis": {"title": {"text": "f(x)[0]"}}}  # fmt: skip
-    table = {
+    axes: dict[str, dict[str, object]] = {
+        "xaxis": {"title": {"text": _("rows of x")}, "dtick": 1},
+        "yaxis": {"title": {"text": "f(x)[0]"}},
+    }
+    table: Table = {
         _("rows of x"): rows,
         _("Python, eagerly"): list(traced.eager.values()),
         _("traced graph"): list(traced.traced.values()),

@@ -70,13 +70,9 @@ def choose_pattern() -> tuple[PatternCall, str, str]:
         ones = ASK.toggle("ones", _("x holds ones instead of 0, 1, 2, …"), default=False)
         dtype = ASK.selectbox("dtype", "dtype", tuple(DTYPES), default="float32")
     call = PatternCall(
-        operation=operation,
-        pattern=pattern.strip(),
-        lengths=lengths,
-        reduction=reduction,
-        dtype=dtype,
-        ones=ones,
-    )
+        operation=operation, pattern=pattern.strip(), lengths=lengths, reduction=reduction,
+        dtype=dtype, ones=ones,
+    )  # fmt: skip
     return call, axis, annotation.strip()
 
 

@@ -119,12 +119,14 @@ def view_picture(layout: Layout, verdict: ViewVerdict, look: Look) -> Picture:
         crossed = {pair.target_dim for pair in verdict.failures}
         at = [place[edge] for edge in target]
         _draw_row(drawing, 1, at, wanted, strides, look, crossed)
+    failing = {pair.dim for pair in verdict.failures}
     for pair in () if is_empty else neighbours(layout.shape, layout.stride):
         x, ok = place[math.prod(layout.shape[pair.right :])], pair.can_be_merged
-        color = look.color("works" if ok else "refused")
+        is_crossed = pair.dim in failing
+        color = look.color("works" if ok else "refused" if is_crossed else "muted")
         drawing.shape(
-            type="line", x0=x, x1=x, y0=0.36, y1=0.64 if ok or not target else 1.4,
-            line={"color": color, "width": 2 if ok else 4, "dash": "dot" if ok else "solid"},
+            type="line", x0=x, x1=x, y0=0.36, y1=1.4 if is_crossed else 0.64,
+            line={"color": color, "width": 4 if is_crossed else 2},
         )  # fmt: skip
         sign = f"✓ {pair.have} = " if ok else f"✗ {pair.have} ≠ "
         drawing.note(
@@ -178,9 +180,10 @@ def _draw_row(  # noqa: PLR0913, PLR0917  a row of boxes: where, how long, how t
             line={"color": color, "width": 2}, fillcolor=color, opacity=0.22,
         )  # fmt: skip
         text = words.format(length=shape[dim], stride=strides[dim])
-        if dim in crossed:
-            text = f"<b>{shape[dim]}</b> ✗"
-        drawing.note(x=(left + right) / 2, y=y, text=text, font={"size": size})
+        if dim in crossed:  # beside the line that crosses it
+            drawing.note(x=left + 0.06, y=y, text=f"<b>{shape[dim]} ✗</b>", xanchor="left")
+        else:
+            drawing.note(x=(left + right) / 2, y=y, text=text, font={"size": size})
 
 
 def _sentence(layout: Layout, verdict: ViewVerdict) -> str:
