@@ -32,7 +32,7 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
         ("plan/what_fits", "fits_70b", 2, ["On 2 of them each holds", "fewer are enough"]),
         ("plan/flops_and_time", "flops_longer", 0,
          ["it also sees twice as many", "The answer is **4 ×**", "both factors double"]),
-        ("plan/flops_and_time?flops_tab=matmul", "flops_claim", 0,
+        ("plan/flops_and_time?flops_tab=mfu&flops_measured=matmul", "flops_claim", 0,
          ["would need 2.75 PFLOP/s; the dense peak is 165 TFLOP/s", "**No: at least 832 µs**"]),
         ("dtypes/quantization", "quant_outliers", FORMATS.index("bfloat16"),
          ["`bfloat16` keeps 56.3 dB", "**int8_tensor**", "`int8_tensor`: 17.9 dB at 8 bits"]),
