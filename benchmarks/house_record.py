@@ -38,7 +38,7 @@ RUN_SETTINGS: Final = ("num_steps=12", "seed=7", "eval_interval=4", "sample_inte
 JOBS: Final = {  # address -> the key of the button that starts a costly job
     "plan/training_memory?memory_tab=timeline&memory_model=gpt2": "memory_simulate",
     "plan/flops_and_time?flops_tab=mfu&flops_measured=matmul&flops_matmul=256": "flops_time_it",
-    "plan/parallelism?parallel_tab=code&parallel_card=torchrun": "parallel_run",
+    "plan/parallelism?parallel_tab=moving&parallel_collective=arrays": "parallel_run",
     "dtypes/rounding_and_overflow?rounding_tab=proof": "rounding_prove",
     "dtypes/rounding_and_overflow?rounding_tab=torch": "rounding_torch_ask",
 }

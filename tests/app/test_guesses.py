@@ -21,7 +21,7 @@ TABS = {
     "plan/what_fits": ("fits", ("models_devices", "ways_devices", "reach")),
     "plan/serving": ("serving", ("memory", "speed", "heads")),
     "plan/training_memory": ("memory", ("bar",)),
-    "plan/parallelism": ("parallel", ("ranks", "stages")),
+    "plan/parallelism": ("parallel", ("stages", "sharding")),
     "plan/flops_and_time": ("flops", ("components",)),
 }
 CRISP = re.compile(
