@@ -59,7 +59,7 @@ CARDS: Final = (
         ),
         written="{:,.0f} µs",
         page="plan/flops_and_time",
-        query=(("flops_tab", "matmul"),),
+        query=(("flops_tab", "mfu"), ("flops_measured", "matmul")),
         concepts=("C131",),
     ),
     Card(
@@ -105,7 +105,7 @@ CARDS: Final = (
         shows="right",
         written="{} ×",
         page="plan/flops_and_time",
-        query=(("flops_tab", "matmul"),),
+        query=(("flops_tab", "mfu"), ("flops_measured", "matmul")),
         concepts=("C131",),
     ),
     Card(

@@ -7,7 +7,7 @@ import pytest
 
 from core.machine import cached_probe, keep_probe
 from core.machine.matmul_timing import MatmulCall, MatmulTiming
-from pages.plan.flops_and_time import least_times
+from pages.plan.flops_and_time import mfu
 from tests.app.shown import OWN, alt, captions, headline
 
 PAGE = "plan/flops_and_time"
@@ -44,18 +44,28 @@ ENDS = {
         {"flops_rows": "65536", "flops_width": "65536", "flops_outputs": "65536"},
         {"flops_needed": "true"},
     ],
-    "ladder": [{"flops_rungs": "2"}],
     "matmul": [{"flops_matmul": "256"}, {"flops_matmul": "8192", "flops_timed": "bfloat16"}],
     "transfer": [{"flops_model": "gpt2", "flops_device": "mi355x"}, {"flops_device": "tpu-v5e"}],
 }
-"""Tab -> settings at the ends of its inputs."""
+"""View -> settings at the ends of its inputs."""
+VIEWS = {
+    "lines": {"flops_tab": "time", "flops_from": "model"},
+    "why": {"flops_tab": "rule", "flops_of": "layers"},
+    "matmul": {"flops_tab": "mfu", "flops_measured": "matmul"},
+    "transfer": {"flops_tab": "roofline", "flops_kind": "copies"},
+}
+"""Those that are a choice within a tab -> what their link says; others are tabs."""
+
+
+def view(name):
+    return VIEWS.get(name, {"flops_tab": name})
 
 
 @pytest.mark.slow
 def test_every_tab_has_a_picture_in_both_languages_and_on_a_projector(open_page):
     for tab in ENDS:
         for more in ({}, {"lang": "zh"}, {"present": "1"}):
-            app = open_page(PAGE, flops_tab=tab, **more)
+            app = open_page(PAGE, **view(tab) | more)
             assert headline(app), (tab, more)
             assert len(alt(app)) > 40, (tab, more)
 
@@ -70,15 +80,16 @@ def test_the_code_of_every_tab_runs_and_prints_its_number(open_page, run_code):
         "time": "143.9 days",
         "lines": "MFU",
         "budget": "9.574e+21 FLOPs",
-        "ladder": "3.8e+25 FLOPs",
         "transfer": "4.79 ms",
     }
     for tab, text in printed.items():
-        assert text in run_code(open_page(PAGE, flops_tab=tab), tab), tab
+        assert text in run_code(open_page(PAGE, **view(tab)), view(tab)["flops_tab"]), tab
 
 
 def test_the_code_of_a_matmul_times_it_with_plain_torch(open_page, run_code):
-    printed = run_code(open_page(PAGE, flops_tab="matmul", flops_matmul="256"), "matmul")
+    printed = run_code(
+        open_page(PAGE, flops_tab="mfu", flops_measured="matmul", flops_matmul="256"), "mfu"
+    )
     assert "33,554,432 FLOPs" in printed
     assert printed.count("at least") == 7
     assert "not waiting" in printed
@@ -93,36 +104,40 @@ def test_numbers_of_the_lecture_and_of_the_reference_stand_in_the_headlines(open
         "time": ({}, "143.9 days on 1,024 × H100 SXM: 6.3e24 FLOPs"),
         "budget": ({}, "9.574e21 FLOPs"),
         "why": ({}, "1.2 × as much"),
-        "ladder": ({}, "From 3.36e7 to 1e26 FLOPs"),
         "matmul": ({}, "137 GFLOPs: not timed"),
         "transfer": ({}, "over the link to the host"),
     }
     for tab, (query, text) in wanted.items():
-        assert text in headline(open_page(PAGE, flops_tab=tab, **query)), tab
+        assert text in headline(open_page(PAGE, **view(tab) | query)), tab
 
 
 @pytest.mark.slow
 def test_sliders_at_their_ends_give_a_picture(open_page):
     app = open_page(PAGE)
     (tabs,) = (each for each in app.button_group if each.key == "flops_tab_choice")
-    assert len(tabs.options) == 5
-    assert len(ENDS) == 11
+    assert len(tabs.options) == 6
+    assert len(ENDS) == 10
     for tab, settings in ENDS.items():
         for query in settings:
-            app = open_page(PAGE, flops_tab=tab, **query)
+            app = open_page(PAGE, **view(tab) | query)
             assert headline(app), (tab, query)
             assert len(alt(app)) > 40, (tab, query)
 
 
 def test_a_replica_that_needs_more_devices_gets_them_and_the_page_says_so(open_page):
-    app = open_page(PAGE, flops_tab="lines", flops_cluster="4", flops_tensor="8")
+    app = open_page(PAGE, flops_tab="time", flops_from="model", flops_cluster="4", flops_tensor="8")
     assert "8 × H100" in headline(app)
     assert any("multiples of 8 devices" in each for each in captions(app))
 
 
 def test_a_layout_that_cannot_be_is_a_sentence(open_page):
     app = open_page(
-        PAGE, flops_tab="lines", flops_cluster="64", flops_tensor="16", flops_model="gpt2"
+        PAGE,
+        flops_tab="time",
+        flops_from="model",
+        flops_cluster="64",
+        flops_tensor="16",
+        flops_model="gpt2",
     )
     assert "16" in headline(app)
 
@@ -146,7 +161,7 @@ def test_a_device_whose_speeds_nobody_knows_is_n_a_and_never_an_invented_number(
         "transfer": "A CPU has no known bandwidth",
     }
     for tab, sentence in sentences.items():
-        app = open_page(PAGE, flops_tab=tab, flops_device="local")
+        app = open_page(PAGE, **view(tab), flops_device="local")
         assert sentence in headline(app), tab
         assert (tab == "transfer") == bool(app.get("plotly_chart")), tab
         told = "There is no number to compute with these settings." in captions(app)
@@ -164,7 +179,7 @@ def test_numbers_open_their_formula(open_page):
 @pytest.fixture
 def timed(monkeypatch):
     """Pretend that a product was timed: the child process is replaced."""
-    least_times.shared.clear()
+    mfu.shared.clear()
 
     def pretend(size, dtype, on_call):
         times = {"first": [9.0], "not waiting": [1e-5] * 3, "waiting": [2.0, 1.0, 4.0]}
@@ -177,13 +192,13 @@ def timed(monkeypatch):
             on_call(call)
         return MatmulTiming(size=size, dtype=dtype, calls=tuple(calls))
 
-    monkeypatch.setattr(least_times, "time_matmul", pretend)
+    monkeypatch.setattr(mfu, "time_matmul", pretend)
     yield
-    least_times.shared.clear()
+    mfu.shared.clear()
 
 
 def test_a_timed_product_shows_that_not_waiting_is_absurd(open_page, timed):
-    app = open_page(PAGE, flops_tab="matmul", flops_matmul="1024")
+    app = open_page(PAGE, flops_tab="mfu", flops_measured="matmul", flops_matmul="1024")
     app.button(key="flops_time_it").click().run()
     assert "2.00 s here (1.00 s to 4.00 s), 1.07 GFLOP/s" in headline(app)
     assert "here: NVIDIA H100 2.00 s" in alt(app)
@@ -197,8 +212,8 @@ def test_a_product_that_cannot_be_timed_is_told(open_page, timed, monkeypatch):
     def refuse(size, dtype, on_call):
         raise ValueError("The program core.machine.matmul_trial failed: no memory")
 
-    monkeypatch.setattr(least_times, "time_matmul", refuse)
-    app = open_page(PAGE, flops_tab="matmul")
+    monkeypatch.setattr(mfu, "time_matmul", refuse)
+    app = open_page(PAGE, flops_tab="mfu", flops_measured="matmul")
     app.button(key="flops_time_it").click().run()
     assert any("no memory" in each.value for each in app.markdown)
     assert "not timed on this machine yet" in headline(app)
@@ -226,7 +241,7 @@ def test_the_longest_and_the_shortest_plan_are_told_in_units_that_show_them(open
 def test_one_of_a_thing_is_singular(open_page):
     app = open_page(PAGE, flops_tab="budget", flops_days="1")
     assert " in 1 day: " in headline(app)
-    lines = open_page(PAGE, flops_tab="lines", flops_cluster="1")
+    lines = open_page(PAGE, flops_tab="time", flops_from="model", flops_cluster="1")
     assert "1 device " in alt(lines)
 
 
@@ -253,14 +268,14 @@ def test_windows_that_hold_the_scores_down_are_told(open_page):
 
 
 def test_a_memory_that_is_the_host_s_own_needs_no_transfer(open_page):
-    app = open_page(PAGE, flops_tab="transfer", flops_device="m4-max")
+    app = open_page(PAGE, flops_tab="roofline", flops_kind="copies", flops_device="m4-max")
     assert "shares its memory with the host" in headline(app)
 
 
 def test_a_step_that_cannot_stay_the_same_is_told(open_page):
-    app = open_page(PAGE, flops_tab="lines")
+    app = open_page(PAGE, flops_tab="time", flops_from="model")
     assert any("Beyond 1,024 devices even one sequence of 4,096" in each for each in captions(app))
-    small = open_page(PAGE, flops_tab="lines", flops_cluster="1")
+    small = open_page(PAGE, flops_tab="time", flops_from="model", flops_cluster="1")
     assert not any("Beyond" in each for each in captions(small))
 
 
@@ -268,22 +283,22 @@ def test_a_model_of_one_layer_has_no_stages_to_share(open_page):
     one_layer = json.dumps(OWN | {"num_hidden_layers": 1})
     query = {"flops_model": "own", "flops_config": one_layer}
     for tab in ENDS:
-        assert headline(open_page(PAGE, flops_tab=tab, **query)), tab
-    app = open_page(PAGE, flops_tab="lines", flops_pipeline="4", **query)
+        assert headline(open_page(PAGE, **view(tab) | query)), tab
+    app = open_page(PAGE, flops_tab="time", flops_from="model", flops_pipeline="4", **query)
     assert "4 pipeline stages" in headline(app)
 
 
 def test_a_plan_that_does_not_fit_in_memory_is_told_beside_its_time(open_page):
-    query = {"flops_tab": "lines", "flops_cluster": "1", "flops_device": "t4"}
+    query = {"flops_tab": "time", "flops_from": "model", "flops_cluster": "1", "flops_device": "t4"}
     big = open_page(PAGE, flops_model="llama-3.1-405b", **query)
     assert any(each.startswith("It does not fit: even with one sequence") for each in captions(big))
     small = open_page(PAGE, flops_model="gpt2", **query)
     assert not any(each.startswith("It does not fit") for each in captions(small))
-    assert "seq_len=1024" in small.session_state["snippets"]["lines"]
+    assert "seq_len=1024" in small.session_state["snippets"]["time"]
 
 
 def test_few_tokens_are_written_without_an_exponent(open_page):
-    app = open_page(PAGE, flops_tab="lines", flops_seen="0.000001")
+    app = open_page(PAGE, flops_tab="time", flops_from="model", flops_seen="0.000001")
     assert "on 0.000001 T tokens" in headline(app)
 
 
@@ -299,11 +314,16 @@ def test_how_a_number_is_known_stands_beside_it_in_both_languages(open_page):
         "roofline": (["data sheet", "bound"], ["数据手册", "界限"]),
     }
     for tab, (english, chinese) in expected.items():
-        assert kinds_shown(open_page(PAGE, flops_tab=tab)) == english, tab
-        assert kinds_shown(open_page(PAGE, flops_tab=tab, lang="zh")) == chinese, tab
+        assert kinds_shown(open_page(PAGE, **view(tab))) == english, tab
+        assert kinds_shown(open_page(PAGE, **view(tab), lang="zh")) == chinese, tab
     for device, kinds in (("b200", ["measured", "bound"]), ("m4-max", ["claimed"] * 2)):
         assert kinds_shown(open_page(PAGE, flops_tab="roofline", flops_device=device)) == kinds
-    assert kinds_shown(open_page(PAGE, flops_tab="transfer", flops_device="gb200"))[0] == "claimed"
+    assert (
+        kinds_shown(
+            open_page(PAGE, flops_tab="roofline", flops_kind="copies", flops_device="gb200")
+        )[0]
+        == "claimed"
+    )
 
 
 def test_the_lowest_points_of_both_laws_are_told_with_why_they_differ(open_page):

@@ -21,8 +21,8 @@ TABS = {
     "plan/what_fits": ("fits", ("models_devices", "ways_devices", "reach")),
     "plan/serving": ("serving", ("memory", "speed", "heads")),
     "plan/training_memory": ("memory", ("bar",)),
-    "plan/parallelism": ("parallel", ("ranks", "stages")),
-    "plan/flops_and_time": ("flops", ("components", "lines")),
+    "plan/parallelism": ("parallel", ("stages", "sharding")),
+    "plan/flops_and_time": ("flops", ("components",)),
 }
 CRISP = re.compile(
     r"holds (every|none|bfloat16|float32|Q8_0) |(?<!perhaps) nothing fits|(is|are) enough|✓|✗|"

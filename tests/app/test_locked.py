@@ -28,7 +28,6 @@ WRITES = {
     ("plan/what_fits", "models_devices"): {"fits_model", "fits_device"},
     ("plan/what_fits", "ways_devices"): {"fits_format", "fits_device"},
     ("plan/what_fits", "claims"): {"fits_claim"},
-    ("plan/parallelism", "ring"): {"parallel_ring_step"},
     ("plan/training_memory", "items"): {"memory_item"},
     ("plan/training_memory", "ladder"): {"memory_rung"},
     ("plan/training_memory", "scenarios"): {"memory_a"},

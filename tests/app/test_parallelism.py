@@ -11,7 +11,8 @@ from pages.plan.parallelism.programs import PROGRAMS
 from tests.app.shown import alt, captions, headline, page_links
 
 PAGE = "plan/parallelism"
-TABS = ("stages", "ranks", "sharding", "links", "schedule", "ring", "code")
+TABS = ("sharding", "stages", "links", "schedule")
+RING = {"parallel_tab": "moving", "parallel_collective": "arrays"}
 SMALL = {"parallel_data": "1", "parallel_tensor": "1", "parallel_stages": "1"}
 LARGE = {
     "parallel_model": "llama-3.1-405b",
@@ -47,32 +48,13 @@ def test_every_tab_is_drawn_in_chinese_on_a_projector(open_page, tab):
 
 
 def test_the_headline_says_what_a_device_holds_and_what_it_sends(open_page):
-    app = open_page(PAGE)
+    app = open_page(PAGE, parallel_tab="stages")
     largest, sent, _seconds = [metric.value for metric in app.metric]
 
     assert headline(app).startswith(
         f"Llama-3.1 70B on 64 × H100 SXM: a device holds at most {largest} of 78.6 GiB (stage 0)"
     )
     assert headline(app).endswith(f"sends {sent} in a step")
-    grid = open_page(PAGE, parallel_tab="ranks")
-    assert headline(grid).startswith("Llama-3.1 70B on 64 × H100 SXM: stage 0 uses the most")
-    assert f"{largest} of 78.6 GiB: it fits" in headline(grid)
-    assert headline(open_page(PAGE, parallel_tab="ranks", **SMALL)).endswith("it does not fit")
-
-
-def test_a_large_grid_says_what_it_leaves_out(open_page):
-    large = captions(open_page(PAGE, parallel_tab="ranks", **LARGE))
-    high = captions(
-        open_page(
-            PAGE, parallel_tab="ranks", parallel_stages="40", parallel_tensor="1", parallel_data="1"
-        )
-    )
-
-    assert (
-        "Drawn: the first 32 of 64 stages, the first 64 of 8,192 ranks of each stage; "
-        "524,288 devices in all."
-    ) in large
-    assert "Drawn: the first 32 of 40 stages; 40 devices in all." in high
 
 
 def test_every_stage_is_drawn_and_told(open_page):
@@ -85,7 +67,6 @@ def test_every_stage_is_drawn_and_told(open_page):
 @pytest.mark.parametrize(
     ("tab", "sentence"),
     [
-        ("ranks", "on 1 × H100 SXM: it holds everything"),
         ("stages", "each device holds"),
         ("sharding", "One replica has nobody to share with"),
         ("links", "One device sends nothing"),
@@ -109,7 +90,7 @@ def test_one_micro_batch_is_one(open_page):
 def test_the_links_speak_of_the_slowest_stage(open_page):
     """Without sequence parallelism a middle stage sends fewer bytes, more of them slowly."""
     slow = {"parallel_zero": "ddp", "parallel_sequence": "false"}
-    sent = open_page(PAGE, **slow).metric[1].value
+    sent = open_page(PAGE, parallel_tab="stages", **slow).metric[1].value
     app = open_page(PAGE, parallel_tab="links", **slow)
 
     assert sent == "147 GiB"
@@ -151,7 +132,7 @@ def test_fsdp2_sends_gradients_in_its_reduce_dtype(open_page, dtype, sent):
 
 def test_a_model_is_not_read_beyond_its_positions_and_the_page_says_so(open_page):
     """GPT-2 has a table of 1,024 positions; the page's default is 8,192 tokens."""
-    app = open_page(PAGE, parallel_model="gpt2", parallel_tensor="4")
+    app = open_page(PAGE, parallel_tab="stages", parallel_model="gpt2", parallel_tensor="4")
     longer = open_page(PAGE, parallel_model="llama-2-7b")
 
     assert "GPT-2 has a table of 1,024 positions: 1,024 tokens are taken." in captions(app)
@@ -173,7 +154,7 @@ def test_a_split_that_the_model_does_not_allow_is_no_stop_of_its_slider(
     open_page, settings, allowed
 ):
     """Llama-2 13B has 40 heads, 40 layers, a width of 13,824; 2,048 x 8 x 64 is a million."""
-    app = open_page(PAGE, **settings)
+    app = open_page(PAGE, parallel_tab="stages", **settings)
 
     assert "GiB in a step" in headline(app)
     (refused,) = [text for text in captions(app) if "not accepted" in text]
@@ -185,12 +166,6 @@ def test_choices_that_cannot_go_together_are_a_sentence(open_page):
 
     assert headline(app) == "These choices cannot go together."
     assert "has no known peak for float32" in app.info[0].value
-
-
-@pytest.mark.parametrize("settings", [{"parallel_expert": "64"}, {"parallel_expert": "2"}])
-def test_the_ring_and_the_programs_need_no_model(open_page, settings):
-    for tab, words in (("ring", "Step 2 of 6"), ("code", "A layer of 1024 × 1024")):
-        assert words in headline(open_page(PAGE, parallel_tab=tab, **settings)), tab
 
 
 def test_without_a_peak_there_is_one_headline_and_no_code(open_page):
@@ -269,7 +244,7 @@ def test_moving_bytes_are_told_in_chinese_on_a_projector(open_page):
 
 
 def test_the_code_of_the_ring_runs(open_page, run_code):
-    app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="3")
+    app = open_page(PAGE, **RING, parallel_ring_ranks="3")
     assert run_code(app).splitlines()[-1].startswith("4 all-gather [111.0, 222.0, 333.0] 16 bytes")
 
 
@@ -287,7 +262,7 @@ def test_experts_bring_a_link_of_their_own(open_page):
 
 
 def test_the_ring_goes_on_step_by_step(open_page):
-    app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="3", parallel_ring_step="3")
+    app = open_page(PAGE, **RING, parallel_ring_ranks="3", parallel_ring_step="3")
     assert "Step 3 of 4, all-gather" in headline(app)
 
     app.button(key="parallel_next").click().run()
@@ -298,14 +273,14 @@ def test_the_ring_goes_on_step_by_step(open_page):
 
 
 def test_the_ring_of_a_locked_page_stays_where_it_is(open_page):
-    app = open_page(PAGE, parallel_tab="ring", lock="1")
+    app = open_page(PAGE, lock="1", **RING)
 
     assert app.button(key="parallel_next").disabled
     assert "Step 2 of 6" in headline(app)
 
 
 def test_the_steps_of_the_ring_end_where_its_ranks_are_done(open_page):
-    app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="6", parallel_ring_step="10")
+    app = open_page(PAGE, **RING, parallel_ring_ranks="6", parallel_ring_step="10")
     assert app.slider(key="parallel_ring_step").max == 10
 
     app.session_state["parallel_ring_ranks"] = "2"
@@ -317,7 +292,7 @@ def test_the_steps_of_the_ring_end_where_its_ranks_are_done(open_page):
 
 
 def test_a_step_beyond_the_last_is_refused(open_page):
-    app = open_page(PAGE, parallel_tab="ring", parallel_ring_ranks="2", parallel_ring_step="9")
+    app = open_page(PAGE, **RING, parallel_ring_ranks="2", parallel_ring_step="9")
 
     assert "Step 2 of 2" in headline(app)
     assert any("a whole number from 0 to 2" in text for text in captions(app))
@@ -334,14 +309,13 @@ def test_a_long_schedule_says_what_it_draws(open_page):
 def test_a_card_runs_its_program_and_shows_what_it_prints(open_page, monkeypatch, card):
     programs.printed.clear()
     monkeypatch.setattr(programs, "run_ranks", lambda source: (source.splitlines()[-1], "two"))
-    app = open_page(PAGE, parallel_tab="code", parallel_card=card)
+    where = RING if card == "torchrun" else {"parallel_tab": "sharding", "parallel_card": card}
+    app = open_page(PAGE, **where)
     assert PROGRAMS[card].strip() in [each.value.strip() for each in app.code]
-    assert app.session_state["snippets"] == {}  # the program itself is on the page
 
     app.button(key="parallel_run").click().run()
 
     assert "dist.destroy_process_group()\ntwo" in [each.value for each in app.code]
-    assert headline(app).endswith("DDP keeps 16.0 MiB of states on each, FSDP2 8.00 MiB")
     programs.printed.clear()
 
 
@@ -350,7 +324,7 @@ def test_ranks_that_fail_are_a_sentence(open_page, monkeypatch):
         raise ValueError("no ranks today")
 
     monkeypatch.setattr(programs, "run_ranks", fail)
-    app = open_page(PAGE, parallel_tab="code")
+    app = open_page(PAGE, parallel_tab="sharding")
     app.button(key="parallel_run").click().run()
 
     assert not app.exception
@@ -365,7 +339,7 @@ def test_ranks_that_fail_are_a_sentence(open_page, monkeypatch):
     ],
 )
 def test_the_memory_page_opens_in_the_same_state(open_page, layout):
-    app = open_page(PAGE, **layout)
+    app = open_page(PAGE, parallel_tab="stages", **layout)
     largest = app.metric[0].value
     there = open_page("plan/training_memory", **memory_settings(app))
 
@@ -386,6 +360,7 @@ def test_virtual_stages_shorten_the_bubble_and_hold_more(open_page):
 
 def test_context_ranks_share_a_long_sequence_and_say_how(open_page):
     settings = {**SMALL, "parallel_seq_len": "131072", "parallel_checkpointing": "full"}
+    settings["parallel_tab"] = "stages"
     held = []
     for ranks in ("1", "8"):
         app = open_page(PAGE, parallel_model="llama-3.1-8b", parallel_context=ranks, **settings)

@@ -13,7 +13,7 @@ def test_a_slider_brings_a_new_number_and_a_product_is_timed_in_a_process_of_its
     until_headline(page, "on 4,096 tokens")
     assert "1.166 ×" in headline(page)
 
-    visit(page, PATH, flops_tab="matmul", flops_matmul="256")
+    visit(page, PATH, flops_tab="mfu", flops_measured="matmul", flops_matmul="256")
     chart = drawn(page)
     page.get_by_role("button", name="Time it on this machine").click()
     page.locator(".stStatusWidget").wait_for()

@@ -148,7 +148,7 @@ def test_the_focus_can_be_seen(home):
 
 
 def test_the_lesson_on_show_its_neighbours_and_the_whole_list_are_a_click_away(page, visit):
-    visit(page, "/flops-and-time", flops_tab="why")
+    visit(page, "/flops-and-time", flops_tab="rule", flops_of="layers")
     control = page.locator(CONTROL).get_by_text("Lesson ")
     control.wait_for()
     number, count = map(int, re.findall(r"\d+", control.inner_text())[:2])

@@ -20,8 +20,8 @@ SQUARES = f"""() => {{
 }}"""
 IDLE = "document.querySelector('[data-test-script-state=notRunning]')"
 PLACES = {  # address -> the switch of its tabs, and which of them are looked at beside the first
-    "/flops-and-time": ("flops_tab", {"mfu": 3, "roofline": 4}),
-    "/parallelism": ("parallel_tab", {"moving": 1}),
+    "/flops-and-time": ("flops_tab", {"mfu": 2, "roofline": 3}),
+    "/parallelism": ("parallel_tab", {"moving": 2}),
     "/serving": ("serving_tab", {"speed": 2}),
     "/model-sizes": ("sizes_tab", {"gguf": 1, "parts": 3}),
 }

@@ -11,17 +11,22 @@ PATH = "/parallelism"
 
 
 def test_a_slider_splits_the_model_anew(page, visit):
-    visit(page, PATH, parallel_tab="ranks")
+    visit(page, PATH, parallel_tab="stages")
     drawn(page)
     press(page, "Pipeline-parallel size (PP)", "ArrowRight")
-    page.until(
-        "document.querySelector('.js-plotly-plot')?.textContent.includes('stage 4: 16 layers')"
-    )
+    page.until("document.querySelector('.js-plotly-plot')?.textContent.includes('stage 4')")
     assert "on 80 × H100 SXM" in headline(page)
 
 
 def test_the_ring_goes_on_by_a_click(page, visit):
-    visit(page, PATH, parallel_tab="ring", parallel_ring_ranks="2", parallel_ring_step="0")
+    visit(
+        page,
+        PATH,
+        parallel_tab="moving",
+        parallel_collective="arrays",
+        parallel_ring_ranks="2",
+        parallel_ring_step="0",
+    )
     drawn(page)
     for step, phase in ((1, "reduce-scatter"), (2, "all-gather")):
         page.get_by_role("button", name="Next step").click()

@@ -11,7 +11,7 @@ from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.comparison.difference import Difference, peak_difference
 from core.budget.comparison.published import PublishedFigure, published
-from core.budget.compute.flop_ladder import machine_flops
+from core.budget.compute.chinchilla import machine_flops
 from core.budget.item import Formula, Item, item, total, weakest
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.serving.decode_speeds import with_measured_mbu

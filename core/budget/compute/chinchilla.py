@@ -13,6 +13,8 @@ BEST_PARAMS: Final = Formula("(flops / (6 * tokens_per_param)) ** 0.5")
 BEST_TOKENS: Final = Formula("tokens_per_param * num_params")
 LOSS: Final = Formula("e + a / num_params ** alpha + b / num_tokens ** beta")
 
+MACHINE: Final = Formula("num_devices * days * 24 * 60 * 60 * flops_per_second * share")
+_MACHINE: Final = N_("dense peak times devices times seconds, times the share that is reached")
 LOWEST: Final = Formula(
     "(alpha * a / (beta * b)) ** (1 / (alpha + beta)) * (flops / 6) ** (beta / (alpha + beta))"
 )
@@ -150,3 +152,29 @@ def loss_for_size(flops: float, num_params: float, fit: LossFit = BESIROGLU) -> 
     return (
         float(predicted_loss(num_params, num_tokens, fit).amount) if num_tokens >= 1 else math.inf
     )
+
+
+def machine_flops(
+    num_devices: int, days: float, flops_per_second: float, *, share: float = 1.0
+) -> Item:
+    """Return what devices compute in some days at a share of their peak; all of it is a bound.
+
+    Raises:
+        ValueError: If a number is out of range.
+    """
+    check_range("num_devices", num_devices, 1, 10**9)
+    check_range("days", days, 0, 1e6)
+    check_range("flops_per_second", flops_per_second, 1, 1e20)
+    check_range("share", share, 0, 1)
+    values = {
+        "num_devices": num_devices,
+        "days": days,
+        "flops_per_second": flops_per_second,
+        "share": share,
+    }
+    if share < 1:
+        return item(
+            N_("machine's FLOPs"), MACHINE, values,
+            unit="FLOPs", source=_MACHINE, kind="estimated", band=0.1,
+        )  # fmt: skip
+    return item(N_("machine's FLOPs"), MACHINE, values, unit="FLOPs", kind="bound", source=_MACHINE)

@@ -14,8 +14,6 @@ from core.language import N_, _
 Axis = Literal["data", "tensor", "context", "pipeline", "expert", "expert data"]
 INSIDE: Final = N_("link inside a node")
 BETWEEN: Final = N_("network between nodes")
-MAX_COLUMNS: Final = 64
-MAX_ROWS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +37,6 @@ class Rank:
     context: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RankGrid:
-    """Ranks in rows of one pipeline stage each, replica by replica.
-
-    Attributes:
-        rows: The stages that are shown, each with the ranks that are shown.
-        num_stages: Stages in all.
-        num_columns: Ranks of one stage in all.
-    """
-
-    rows: tuple[tuple[Rank, ...], ...]
-    num_stages: int
-    num_columns: int
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether there are more ranks than are shown."""
-        return len(self.rows) < self.num_stages or len(self.rows[0]) < self.num_columns
-
-
 def rank_at(cluster: Cluster, number: int) -> Rank:
     """Return where a rank stands; tensor ranks are neighbours, stages lie farthest apart.
 
@@ -68,19 +46,6 @@ def rank_at(cluster: Cluster, number: int) -> Rank:
     rest, context = divmod(rest, cluster.context)
     stage, replica = divmod(rest, cluster.data)
     return Rank(number, stage, replica, tensor, number // cluster.devices_per_node, context)
-
-
-def rank_grid(cluster: Cluster) -> RankGrid:
-    """Return all ranks, or the first of the first stages if there are too many to see."""
-    columns = cluster.tensor * cluster.weight_ranks
-    rows = tuple(
-        tuple(
-            rank_at(cluster, stage * columns + column)
-            for column in range(min(columns, MAX_COLUMNS))
-        )
-        for stage in range(min(cluster.pipeline, MAX_ROWS))
-    )
-    return RankGrid(rows=rows, num_stages=cluster.pipeline, num_columns=columns)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -81,17 +81,6 @@ def shardings(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> tupl
     return tuple(_sharding(key, spec, recipe, cluster, share) for key in STRATEGIES)
 
 
-def layer_states(num_params: int, precision: str, num_shards: int) -> Item:
-    """Return what a rank keeps of a single layer's states when all of them are sharded."""
-    values = _sizes(num_params, 0, PRECISIONS[precision])
-    split: dict[str, Number] = {"num_shards": num_shards, "num_expert_shards": 1}
-    parts = [
-        item(name, formula, values | split, unit="bytes", kind="exact", source=ZERO)
-        for name, formula in _HELD.items()
-    ]
-    return total("states", parts, source=ZERO)
-
-
 def _sharding(
     key: str, spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share
 ) -> Sharding:

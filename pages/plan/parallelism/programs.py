@@ -8,15 +8,9 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.parallel.sharding import layer_states
-from core.figures.budget.parallelism.stages import pair_picture
-from core.language import N_, _
-from core.machine.ranks import NUM_RANKS, run_ranks
-from pages.plan.parallelism.inputs import ASK
-from pages.shared.charts import show_chart
+from core.language import _
+from core.machine.ranks import run_ranks
 from pages.shared.job import run_job
-from pages.shared.settings import look, presenting
-from pages.shared.tabbed_page import Shown
 
 _DDP: Final = """
 import torch
@@ -136,17 +130,6 @@ COMMANDS: Final[Mapping[str, str]] = {
 }
 """Card -> the line that starts it."""
 
-CARD_NAMES: Final[Mapping[str, str]] = {"ddp": "DDP", "fsdp2": "FSDP2", "torchrun": "torchrun"}
-NUM_PARAMS: Final = 1024 * 1024  # of the layer in the programs
-_SENTENCES: Final = {
-    "ddp": N_("DDP: every rank keeps everything; gradients are all-reduced in the backward pass."),
-    "fsdp2": N_(
-        "FSDP2: every rank keeps its part; weights are gathered when they are used. fully_shard "
-        "took the place of FullyShardedDataParallel."
-    ),
-    "torchrun": N_("torchrun: starts the ranks, tells each who it is, and ends all if one fails."),
-}
-
 
 @st.cache_resource(show_spinner=False)
 def printed() -> dict[str, tuple[str, ...]]:
@@ -154,44 +137,14 @@ def printed() -> dict[str, tuple[str, ...]]:
     return {}
 
 
-def choose_card() -> tuple[str, bool]:
-    """Return the key of the open card, and whether it shall run."""
-    card = ASK.segmented(
-        "card", _("Card"), tuple(PROGRAMS), default="ddp", labels=CARD_NAMES.__getitem__
-    )
-    if not presenting():  # a projector has room for the program only
-        st.caption(_(_SENTENCES[card]))
-    asked = st.button(
-        _("Run it here on two ranks"), key="parallel_run", icon=":material/play_arrow:"
-    )
-    return card, asked
-
-
-def programs(wanted: tuple[str, bool]) -> Shown:
-    """Show a card: the program, the line that starts it, and what it prints here."""
-    card, asked = wanted
-    if asked:
+def show_program(card: str) -> None:
+    """Show a program, the line that starts it, a button that runs it here, and what it printed."""
+    st.code(COMMANDS[card], language="bash", wrap_lines=True)
+    if st.button(_("Run it here on two ranks"), key="parallel_run", icon=":material/play_arrow:"):
         _run(card)
-    held = {
-        "DDP": layer_states(NUM_PARAMS, "fp32", 1),
-        "FSDP2": layer_states(NUM_PARAMS, "fp32", NUM_RANKS),
-    }
-    program, picture = st.columns([3, 2])
-    with program:
-        st.code(COMMANDS[card], language="bash", wrap_lines=True)
-        st.code(PROGRAMS[card], language="python", wrap_lines=True)
-    with picture:
-        if lines := printed().get(card):
-            st.code("\n".join(lines), language=None, wrap_lines=True)
-        bars = [(name, states.children) for name, states in held.items()]
-        show_chart(pair_picture(bars, look()), key=ASK.key("two_ranks"), file_name="two-ranks")
-    said = _("A layer of 1024 × 1024 on two ranks: DDP keeps {ddp} of states on each, FSDP2 {fsdp}")
-    return Shown(
-        headline=said.format(
-            ddp=look().format_bytes(held["DDP"].amount),
-            fsdp=look().format_bytes(held["FSDP2"].amount),
-        )
-    )
+    if lines := printed().get(card):
+        st.code("\n".join(lines), language=None, wrap_lines=True)
+    st.code(PROGRAMS[card], language="python", wrap_lines=True)
 
 
 def _run(card: str) -> None:

@@ -11,6 +11,7 @@ from core.budget.compute.chinchilla import (
     loss_for_size,
     lowest_params,
     lowest_ratio,
+    machine_flops,
     predicted_loss,
 )
 from tests.core.budget.refusals import refused
@@ -72,3 +73,10 @@ def test_what_cannot_be_is_refused():
     refused("tokens_per_param is 0; it must", best_tokens, 1e20, 0)
     refused("flops is 0; it must lie between 1 and", lowest_ratio, 0)
     refused("num_tokens is 0", predicted_loss, 1, 0)
+
+
+def test_a_share_of_the_peak_is_no_bound_but_an_estimate_with_a_band():
+    whole, part = machine_flops(8, 14, 1e15), machine_flops(8, 14, 1e15, share=0.4)
+    assert (whole.kind, whole.low, whole.high) == ("bound", whole.amount, whole.amount)
+    assert part.kind == "estimated"
+    assert part.low < part.amount < part.high < whole.amount

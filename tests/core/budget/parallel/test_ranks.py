@@ -9,12 +9,9 @@ from core.budget.cluster import Cluster
 from core.budget.parallel.ranks import (
     BETWEEN,
     INSIDE,
-    MAX_COLUMNS,
-    MAX_ROWS,
     check_speed,
     group,
     rank_at,
-    rank_grid,
 )
 from tests.core.budget.refusals import refused
 from tests.core.budget.test_share import cluster
@@ -109,12 +106,3 @@ def test_groups_are_as_far_apart_as_their_stride():
         assert members == [found.stride * k for k in range(found.size)], axis
         in_one_node = len({rank_at(spread, number).node for number in members}) == 1
         assert found.inside == in_one_node, axis
-
-
-def test_a_large_cluster_is_cut_and_says_so():
-    assert not rank_grid(cluster(64, pipeline=2)).is_cut
-    for large in (cluster(2 * MAX_COLUMNS), cluster(2 * MAX_ROWS, pipeline=2 * MAX_ROWS)):
-        grid = rank_grid(large)
-        assert grid.is_cut
-        assert grid.num_stages * grid.num_columns == large.num_devices
-    assert len(rank_grid(cluster(16384, tensor=8, pipeline=64)).rows) == MAX_ROWS

@@ -3,7 +3,7 @@
 import pytest
 
 from core.budget.parallel.communication import communication
-from core.budget.parallel.sharding import STRATEGIES, layer_states, shardings
+from core.budget.parallel.sharding import STRATEGIES, shardings
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import shares
 from core.budget.weights.parameters import share_counts
@@ -78,8 +78,3 @@ def test_one_rank_shards_and_sends_nothing():
     for each in shardings(model(), RECIPE, cluster(1)):
         assert (each.sent.amount, each.seconds.amount) == (0, 0), each.key
     assert len({each.held.amount for each in shardings(model(), RECIPE, cluster(1))}) == 1
-
-
-def test_two_ranks_share_sixteen_bytes_for_each_parameter():
-    assert layer_states(1024, "fp32", 1).amount == 16 * 1024
-    assert [part.amount for part in layer_states(1024, "fp32", 2).children] == [2048, 2048, 4096]

@@ -1,29 +1,21 @@
-"""Time: seconds of one step on each link, and who works when in a pipeline."""
+"""Who works when in a pipeline, and its bubble."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import inf
+from collections.abc import Sequence
 from typing import Final
 
-from core.budget.item import Item
-from core.budget.parallel.communication import AXIS_NAMES
+from core.budget.parallel import pipeline
 from core.budget.parallel.pipeline import Pass, Slot, most_held
-from core.budget.parallel.ranks import Axis
-from core.figures.budget.parallelism.frame import bare_rows, lying_bars, text_size
+from core.budget.training.memory import training_budget
+from core.figures.budget.parallelism.frame import bare_rows, text_size
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
-from core.units import format_bytes, format_percent, format_seconds
+from core.units import format_percent
+from pages.plan.parallelism.communication_time import compute_of_a_step
+from pages.plan.parallelism.inputs import Case, note_lengths
+from pages.shared.answer import if_fitted
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown, Tab
 
-_ROW_HEIGHT: Final = 2.0  # of the text's size
-_LOOKS: Final[Mapping[str, tuple[str, str]]] = {
-    "data": ("gradients", ""),
-    "expert data": ("gradients", "/"),
-    "tensor": ("weights", ""),
-    "context": ("kv_cache", ""),
-    "pipeline": ("optimizer", ""),
-    "expert": ("activations", ""),
-    "compute": ("other", ""),
-}
 _ROW_PX: Final = 34
 _MOST_ROWS_PX: Final = 380
 _PALER: Final = 0.6  # so much of its colour does the last virtual stage lack at most
@@ -33,102 +25,6 @@ _PASSES: Final[tuple[tuple[Pass, str, str], ...]] = (
     ("backward", N_("backward pass"), "/"),
 )
 Schedule = Sequence[Sequence[Slot]]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LinkView:
-    """What the picture of the links shows.
-
-    Attributes:
-        seconds: The tree of `exposed_seconds`, axis by axis.
-        links: Axis -> message id of the link that is used.
-        compute: Seconds of compute in a step.
-    """
-
-    seconds: Item
-    links: Mapping[Axis, str]
-    compute: Item
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Row:
-    axis: str
-    label: str
-    item: Item
-    text: str
-
-
-def links_picture(view: LinkView, look: Look) -> Picture:
-    """Return one bar a collective, with its band; compute comes first."""
-    rows, size = list(_rows(view, look)), text_size(look)
-    drawing = Drawing()
-    drawing.bar(
-        orientation="h",
-        y=[row.label for row in rows],
-        x=[row.item.amount for row in rows],
-        marker={
-            "color": [look.color(_LOOKS[row.axis][0]) for row in rows],
-            "pattern": {"shape": [_LOOKS[row.axis][1] for row in rows]},
-        },
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [row.item.drawn_high - row.item.amount for row in rows],
-            "arrayminus": [row.item.amount - row.item.low for row in rows],
-            "color": look.color("muted"),
-        },
-        customdata=[row.text for row in rows],
-        hovertemplate="%{y}: %{customdata}<extra></extra>",
-    )
-    for row in rows:
-        drawing.note(x=row.item.drawn_high, y=row.label, xanchor="left", text=f" {row.text}")
-    figure = lying_bars(
-        drawing,
-        look,
-        room=1.9 * (max(row.item.drawn_high for row in rows) or 1.0),
-        height=round(len(rows) * size * _ROW_HEIGHT) + 3 * size,
-        top=8,
-        showlegend=False,
-        bargap=0.4,
-    )
-    return Picture(figure=figure, alt=_links_sentence(rows), table=_links_table(rows))
-
-
-def _rows(view: LinkView, look: Look) -> Iterator[_Row]:
-    compute = format_seconds(view.compute.amount)
-    yield _Row(axis="compute", label=_("compute"), item=view.compute, text=compute)
-    names = {AXIS_NAMES[axis]: axis for axis in AXIS_NAMES}
-    for group in view.seconds.children:
-        axis = names[group.name]
-        for line in group.children:
-            text = _("{seconds}: {size}, {link}, {speed}/s").format(
-                seconds=format_seconds(line.amount),
-                size=look.format_bytes(line.values["num_bytes"]),
-                link=_(view.links[axis]),
-                speed=format_bytes(line.values["bytes_per_second"], "GB"),
-            )
-            yield _Row(axis=axis, label=_(line.name), item=line, text=text)
-
-
-def _links_sentence(rows: Sequence[_Row]) -> str:
-    if len(rows) == 1:
-        return _("One device sends nothing; it computes for {seconds} in a step.").format(
-            seconds=rows[0].text
-        )
-    return _("Communication time of a step on each link: {parts}.").format(
-        parts=_("; ").join(f"{row.label} {row.text}" for row in rows)
-    )
-
-
-def _links_table(rows: Sequence[_Row]) -> Table:
-    """Return one row a bar."""
-    return {
-        _("what"): [row.label for row in rows],
-        _("least"): [format_seconds(row.item.low) for row in rows],
-        _("seconds"): [format_seconds(row.item.amount) for row in rows],
-        _("most"): ["?" if row.item.high == inf else format_seconds(row.item.high) for row in rows],
-        _("how"): [row.text for row in rows],
-    }
 
 
 def schedule_picture(slots: Schedule, look: Look) -> Picture:
@@ -159,7 +55,7 @@ def schedule_picture(slots: Schedule, look: Look) -> Picture:
         barmode="overlay",
         bargap=0.12,
     )
-    return Picture(figure=figure, alt=_schedule_sentence(slots), table=_schedule_table(slots))
+    return Picture(figure=figure, alt=_schedule_alt(slots), table=_schedule_table(slots))
 
 
 def _draw_passes(drawing: Drawing, slots: Schedule, look: Look) -> None:
@@ -209,7 +105,7 @@ def idle_share(slots: Schedule) -> float:
     return 1 - busy / schedule_end(slots)
 
 
-def _schedule_sentence(slots: Schedule) -> str:
+def _schedule_alt(slots: Schedule) -> str:
     virtual, held = num_virtual(slots), most_held(tuple(slots[0]))
     words = {
         "stages": stages_text(len(slots)),
@@ -251,3 +147,58 @@ def _schedule_table(slots: Schedule) -> Table:
             round(most_held(tuple(row)) / num_virtual(slots), 2) for row in slots
         ],
     }
+
+
+MOST_STAGES: Final = 16
+MOST_MICROBATCHES: Final = 32
+CODE: Final = """
+stages, microbatches, virtual = {stages}, {batches}, {virtual}  # virtual stages of a device
+
+waiting = (stages - 1) / (virtual * microbatches + stages - 1)
+print(f"each stage waits {{waiting:.1%}} of the time")
+"""
+
+
+def schedule(case: Case) -> Shown:
+    """Show who works when in a pipeline, and the bubble."""
+    note_lengths(case)
+    stages, batches = case.cluster.pipeline, case.recipe.accumulation
+    virtual = case.cluster.virtual_stages
+    compute = compute_of_a_step(case)  # first: without a peak there is nothing to show
+    shown = pipeline.part_to_draw(case.cluster, batches, MOST_STAGES, MOST_MICROBATCHES)
+    drawn = pipeline.schedule(*shown, num_virtual=virtual)
+    cut = _("Drawn with {stages} and {batches}, to be seen.").format(
+        stages=stages_text(shown[0]), batches=batches_text(shown[1])
+    )
+    bubble = pipeline.bubble_seconds(case.cluster, batches, compute.amount)
+    fits = training_budget(case.spec, case.recipe, case.cluster).fits
+    numbers = {_("Compute"): compute, _("Bubble"): bubble}
+    return Shown(
+        headline=_schedule_sentence(stages, batches, virtual),
+        charts=[Chart(picture=schedule_picture(drawn, look()), file_name="schedule")],
+        numbers=[(if_fitted(label, fits=fits), item) for label, item in numbers.items()],
+        notes=[cut] if shown != (stages, batches) else [],
+        code=CODE.format(stages=stages, batches=batches, virtual=virtual),
+    )
+
+
+def _schedule_sentence(stages: int, batches: int, virtual: int) -> str:
+    """Return how long a stage waits."""
+    if stages == 1:
+        return _("One stage has nobody to wait for: there is no pipeline and no bubble")
+    words = {
+        "stages": stages_text(stages),
+        "batches": batches_text(batches),
+        "virtual": virtual,
+        "idle": format_percent(pipeline.waiting_share(stages, batches, virtual)),
+        "plain": format_percent(pipeline.waiting_share(stages, batches)),
+    }
+    if virtual == 1:
+        return _("{stages}, {batches}: each stage waits {idle} of the time").format(**words)
+    return _(
+        "{stages} of {virtual} virtual stages each, {batches}: each stage waits {idle} of the "
+        "time instead of {plain}"
+    ).format(**words)
+
+
+TAB: Final = Tab(label=N_("Pipeline"), show=schedule, unseen=["data"])

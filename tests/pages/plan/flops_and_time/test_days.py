@@ -1,8 +1,8 @@
 import pytest
 
 from core.budget.training.duration import training_seconds
-from core.figures.budget.flops_and_time.days import DAY, counts_around, days_picture
 from core.figures.picture import Look
+from pages.plan.flops_and_time.training_time import DAY, counts_around, days_picture
 
 ONE = training_seconds(70 * 10**9, 15 * 10**12, 1, 989.4e12, 1.0)
 

@@ -1,47 +1,46 @@
-"""Amounts of compute: the loss that one buys over the size of the model, and a ladder of them."""
+"""What rented compute is best spent on: the loss over the size of the model."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from core.budget.cluster import pool
 from core.budget.compute.chinchilla import (
     BESIROGLU,
     FITS,
+    HOFFMANN,
     LossFit,
     best_params,
+    best_tokens,
     loss_for_size,
     lowest_params,
     lowest_ratio,
+    machine_flops,
 )
-from core.budget.item import KIND_WORDS, Item, Kind
-from core.figures.budget.flops_frame import (
-    HEIGHT_PX,
-    framed,
-    log_axis,
-    powers,
-    rows_of_bars,
-    scientific,
-)
+from core.budget.item import Item
+from core.budget.training.states import bytes_per_parameter, largest_by_states
+from core.figures.budget.flops_frame import HEIGHT_PX, framed, log_axis, powers, scientific
 from core.figures.picture import Drawing, Look, Picture
-from core.language import _
-from core.units import format_count, format_flops
+from core.language import N_, _, ngettext
+from core.units import format_count
+from pages.plan.flops_and_time.inputs import (
+    ASK,
+    COUNTS,
+    Exact,
+    choose_dtype,
+    dtype_name,
+    in_python,
+    settings,
+    tell_other_dtype,
+)
+from pages.shared.plan.choices import ChosenDevice, choose_device
+from pages.shared.settings import look, presenting
+from pages.shared.tabbed_page import Chart, Shown, Tab
 
 _SPAN: Final = 60.0  # times smaller and larger than the best model
 _POINTS: Final = 81
 _LOOKS: Final = (("format_a", "solid"), ("format_b", "dash"))
-_SYMBOLS: Final[Mapping[Kind, str]] = {
-    "exact": "circle",
-    "data sheet": "hexagon",
-    "measured": "square",
-    "bound": "triangle-left",  # the real number lies on this side
-    "estimated": "diamond",
-    "claimed": "star",
-}
-_RUNG_HEIGHT: Final = 1.85
-_FIRST, _LAST = 6.8, 27.0  # powers of ten
-_MIDDLE: Final = 1e17  # words of larger amounts stand left of their marks
-_RAISED: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 Limits = Mapping[str, float]  # a translated label -> parameters that fit
 
 
@@ -170,62 +169,123 @@ def _loss_sentence(flops: float, best: float, limits: Limits) -> str:
     )
 
 
-def ladder_picture(rungs: Sequence[Item], look: Look) -> Picture:
-    """Return a mark a rung on a scale of powers of ten, the smallest at the bottom.
+STATES: Final = ("mixed_bf16", "cs336_12")  # recipes of 16 and of 12 bytes a parameter
+DAYS: Final = (
+    *(1, 2, 3, 4, 5, 6, 7, 10, 14, 21, 30, 45, 60, 90, 120, 180, 270, 365), *(500, 730, 1000)
+)  # fmt: skip
+CODE: Final = """
+num_devices, days = {count}, {days}
+peak = {peak}  # FLOP/s of one {device}, {dtype} without sparsity: its data sheet
+mfu = {mfu}
+flops = num_devices * days * 24 * 60 * 60 * peak * mfu
 
-    Args:
-        rungs: Amounts of compute, smallest first.
-        look: How the reader wants to see.
+tokens_per_param = 20  # Hoffmann et al. 2022
+num_params = (flops / (6 * tokens_per_param)) ** 0.5  # flops = 6 * N * D with D = 20 * N
+num_tokens = tokens_per_param * num_params
+
+print(f"{{flops:.3e}} FLOPs")
+print(f"{{num_params:.3e}} parameters")
+print(f"{{num_tokens:.3e}} tokens")
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rent:
+    """What the reader rents: devices for days, used at a share of their peak."""
+
+    count: int
+    device: ChosenDevice
+    days: int
+    dtype: str
+    mfu: float
+
+
+def choose_rent() -> Rent:
+    """Show the inputs and return what is rented."""
+    count = Exact(
+        name="rented", label=_("Devices"), typed=_("Devices"), low=1, high=1_000_000, default=8,
+        stops=COUNTS, written="{:,}".format,
+    )  # fmt: skip
+    days = Exact(
+        name="days", label=_("Days"), typed=_("Days"), low=1, high=10_000, default=14,
+        stops=DAYS, written="{:,}".format,
+    )  # fmt: skip
+    places = count.place(), days.place()
+    mfu = ASK.slider("reached", _("MFU"), 0.01, 1.0, default=1.0, step=0.01)
+    device = choose_device(ASK)
+    with settings():
+        dtype = choose_dtype(device.device)
+        rented, for_days = count.choose(places[0], step=1), days.choose(places[1], step=1)
+    tell_other_dtype(device.device, dtype)
+    return Rent(count=rented, device=device, days=for_days, dtype=dtype, mfu=mfu)
+
+
+def two_weeks(rent: Rent) -> Shown:
+    """Show the loss that the rented compute buys, over the size of the model.
+
+    Raises:
+        ValueError: If nobody knows the peak of the device.
     """
-    drawing, order = Drawing(), [_(rung.name) for rung in rungs]
-    for kind in _SYMBOLS:
-        if found := [rung for rung in rungs if rung.kind == kind]:
-            _draw_rungs(drawing, kind, found, look)
-    ticks = powers(9, 27, step=6 if look.present else 3)
-    x = log_axis(ticks, _power_words, title=_("FLOPs"), range=[_FIRST, _LAST])
-    places = {
-        "categoryorder": "array",
-        "categoryarray": order,
-        "range": [-0.6, len(order) - 0.4],
-        "showticklabels": False,  # each mark has its name beside it
+    device = rent.device.device
+    peak = device.peak.get(rent.dtype, 0.0)
+    if not peak:
+        raise ValueError(_("{device} has no known peak: no budget").format(device=device.name))
+    flops = machine_flops(rent.count, rent.days, peak, share=rent.mfu)
+    spent = float(flops.amount)
+    wide, narrow = (
+        largest_by_states(pool(device, rent.count), bytes_per_parameter(key)) for key in STATES
+    )
+    limits = {
+        _("memory full at 16 bytes/parameter"): float(wide.amount),
+        _("memory full at 12 bytes/parameter"): float(narrow.amount),
     }
-    height = round((len(rungs) * _RUNG_HEIGHT + 4) * (18 if look.present else 15))
-    said = [f"{_(rung.name)} {scientific(rung.amount)}" for rung in rungs]
-    table = {
-        _("what"): order,
-        _("FLOPs"): [scientific(rung.amount, 4) for rung in rungs],
-        _("kind"): [_(KIND_WORDS[rung.kind]) for rung in rungs],
-        _("source"): [_(rung.source) for rung in rungs],
-    }
-    return Picture(
-        figure=rows_of_bars(
-            drawing, look, num_rows=len(rungs), height=height, x=x, y={"autorange": True, **places}
+    return Shown(
+        headline=sentence(rent, flops),
+        charts=[Chart(picture=loss_picture(spent, limits, look()), file_name="loss-over-size")],
+        numbers=[
+            (_("FLOPs"), flops),
+            (_("Parameters"), best_params(spent)),
+            (_("Tokens"), best_tokens(spent)),
+            (_("16 bytes/parameter"), wide),
+        ],
+        widths=(4, 1),
+        notes=[] if presenting() else [_why_not_twenty(spent)],
+        code=CODE.format(
+            count=rent.count, days=rent.days, device=device.name, dtype=dtype_name(rent.dtype),
+            peak=in_python(peak), mfu=rent.mfu,
         ),
-        alt=_("From small to large: {rungs}.").format(rungs=_(", ").join(said)),
-        table=table,
+    )  # fmt: skip
+
+
+def _why_not_twenty(flops: float) -> str:
+    """Return why the two laws are lowest at other numbers of tokens than 20."""
+    return _(
+        "Diamonds: where each law is lowest. Approach 3 of Hoffmann et al., as printed, says "
+        "{printed} tokens for each parameter where their approaches 1 and 2 say about 20; "
+        "Besiroglu et al. 2024 fitted the same runs again, and {refitted} agrees with those."
+    ).format(
+        printed=f"{lowest_ratio(flops, HOFFMANN).amount:.3g}",
+        refitted=f"{lowest_ratio(flops, BESIROGLU).amount:.3g}",
     )
 
 
-def _power_words(power: float) -> str:
-    return f"10{str(round(math.log10(power))).translate(_RAISED)}"
-
-
-def _name(rung: Item, look: Look) -> str:
-    """Return what a rung is called; on a projector without what follows a colon."""
-    name = _(rung.name)
-    return re.split("[:：]", name)[0] if look.present else name
-
-
-def _draw_rungs(drawing: Drawing, kind: Kind, rungs: Sequence[Item], look: Look) -> None:
-    """Draw the rungs of one kind, which has a colour and a mark of its own."""
-    drawing.scatter(
-        x=[rung.amount for rung in rungs],
-        y=[_(rung.name) for rung in rungs],
-        mode="markers+text",
-        name=_(KIND_WORDS[kind]),
-        marker={"color": look.color(kind.replace(" ", "_")), "symbol": _SYMBOLS[kind], "size": 13},
-        text=[f"  {_name(rung, look)} · {scientific(rung.amount)}  " for rung in rungs],
-        textposition=["middle left" if rung.amount > _MIDDLE else "middle right" for rung in rungs],
-        customdata=[[format_flops(rung.amount), _(rung.source)] for rung in rungs],
-        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+def sentence(rent: Rent, flops: Item) -> str:
+    """Return the headline: what is rented, and the model that it trains best."""
+    text = ngettext(
+        "{flops} from {count} × {device} in {days} day: best spent on {params} parameters and "
+        "{tokens} tokens",
+        "{flops} from {count} × {device} in {days} days: best spent on {params} parameters and "
+        "{tokens} tokens",
+        rent.days,
     )
+    return text.format(
+        count=f"{rent.count:,}",
+        device=rent.device.device.name,
+        days=f"{rent.days:,}",
+        flops=f"{scientific(flops.amount, 4)} FLOPs",
+        params=format_count(best_params(flops.amount).amount),
+        tokens=format_count(best_tokens(flops.amount).amount),
+    )
+
+
+TAB: Final = Tab(label=N_("Compute-optimal"), choose=choose_rent, show=two_weeks)

@@ -7,16 +7,10 @@ from core.budget.catalogue.models import MODELS
 from core.budget.compute.conventions import CONTEXTS, six_nd_ratio
 from core.budget.compute.step_flops import step_flops
 from core.budget.recipe import TrainingRecipe
-from core.figures.budget.flops_and_time.flops import (
-    COMPONENT_LOOKS,
-    Curve,
-    components_picture,
-    flop_rows,
-    rule_picture,
-    two_layers_picture,
-)
 from core.figures.picture import Look
 from core.units import format_flops
+from pages.plan.flops_and_time.breakdown import COMPONENT_LOOKS, components_picture, flop_rows
+from pages.plan.flops_and_time.rule import Curve, rule_picture, two_layers_picture
 
 FULL = TrainingRecipe(seq_len=8192, checkpointing="full", loss_chunks=2)
 

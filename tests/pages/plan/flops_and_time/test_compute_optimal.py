@@ -1,10 +1,8 @@
 import pytest
 
 from core.budget.compute.chinchilla import best_params, loss_for_size
-from core.budget.compute.flop_ladder import flop_ladder
-from core.budget.item import KINDS, Formula, item
-from core.figures.budget.flops_and_time.amounts import ladder_picture, loss_picture, sizes
 from core.figures.picture import Look
+from pages.plan.flops_and_time.compute_optimal import loss_picture, sizes
 
 FLOPS = 9.574e21
 
@@ -44,30 +42,3 @@ def test_words_and_table_of_the_losses():
     assert "lowest near 8.93 B" in picture.alt
     assert "memory: 40.0 B." in picture.alt
     assert len({len(column) for column in picture.table.values()}) == 1
-
-
-def test_every_rung_is_a_mark_at_its_amount():
-    rungs = flop_ladder()
-    picture = ladder_picture(rungs, Look())
-    traces = picture.figure.data
-    marks = {name: x for trace in traces for name, x in zip(trace.y, trace.x, strict=True)}
-    assert marks == {rung.name: rung.amount for rung in rungs}
-    assert list(picture.figure.layout.yaxis.categoryarray) == [rung.name for rung in rungs]
-    assert "training GPT-3 175B 3.15e23" in picture.alt
-    assert {len(column) for column in picture.table.values()} == {len(rungs)}
-
-
-def test_each_kind_has_a_colour_and_a_mark_of_its_own():
-    values = {"amount": 1e12}
-    rungs = [
-        item(kind, Formula("amount"), values, unit="FLOPs", source="", kind=kind) for kind in KINDS
-    ]
-    traces = ladder_picture(rungs, Look()).figure.data
-    assert [trace.y[0] for trace in traces] == [trace.name for trace in traces] == list(KINDS)
-    assert len({trace.marker.color for trace in traces}) == 6
-    assert len({trace.marker.symbol for trace in traces}) == 6
-
-
-def test_a_class_climbs_rung_by_rung():
-    figure = ladder_picture(flop_ladder()[:3], Look(mode="dark", present=True)).figure
-    assert sum(len(trace.x) for trace in figure.data) == 3

@@ -4,14 +4,10 @@ from core.budget.budget import at_peak
 from core.budget.parallel.sharding import STRATEGIES, shardings
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.memory import training_budget
-from core.figures.budget.parallelism.stages import (
-    pair_picture,
-    sent_text,
-    sharding_picture,
-    stages_picture,
-)
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.plan.parallelism.ddp_and_fsdp import sent_text, sharding_picture
+from pages.plan.parallelism.stages import stages_picture
 from tests.core.budget.test_share import cluster, model
 
 BUDGET = training_budget(
@@ -54,14 +50,6 @@ def test_the_sentence_and_the_table_name_the_most_loaded_stage():
     assert f"stage {totals.index(max(totals))} most" in picture.alt
     assert picture.table["stage"] == ["stage 0", "stage 1", "stage 2", "stage 3"]
     assert all(size.endswith(" GB") for size in picture.table["total"])
-
-
-def test_a_pair_of_bars_has_no_line_of_a_device():
-    picture = pair_picture(BARS[:2], Look())
-
-    assert not picture.figure.layout.shapes
-    for label, total in zip(*list(picture.table.values())[:: len(picture.table) - 1], strict=True):
-        assert f"{label} {total}" in picture.alt
 
 
 def test_each_bar_is_what_a_device_holds():

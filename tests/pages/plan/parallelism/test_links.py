@@ -5,15 +5,10 @@ from core.budget.parallel.pipeline import schedule
 from core.budget.parallel.ranks import group
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.duration import training_time
-from core.figures.budget.parallelism.links import (
-    LinkView,
-    idle_share,
-    links_picture,
-    schedule_end,
-    schedule_picture,
-)
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.plan.parallelism.communication_time import LinkView, links_picture
+from pages.plan.parallelism.pipeline import idle_share, schedule_end, schedule_picture
 from tests.core.budget.test_share import cluster, model
 
 RECIPE = TrainingRecipe(accumulation=2)

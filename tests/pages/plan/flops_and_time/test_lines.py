@@ -5,8 +5,8 @@ from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.duration import training_time
-from core.figures.budget.flops_and_time.lines import LOOKS, lines_picture
 from core.figures.picture import Look
+from pages.plan.flops_and_time.training_time import LOOKS, lines_picture
 
 
 @pytest.fixture(scope="module")

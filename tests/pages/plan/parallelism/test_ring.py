@@ -1,9 +1,9 @@
 """The ring by its data: what moved has a frame and an arrow from the rank that sent it."""
 
 from core.budget.parallel.ring import ring_all_reduce
-from core.figures.budget.parallelism.ring import ring_picture, step_title
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.plan.parallelism.collectives import ring_picture, step_title
 
 STEPS = ring_all_reduce([[float((c + 1) * 10**rank) for c in range(4)] for rank in range(4)])
 

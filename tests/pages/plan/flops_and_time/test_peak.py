@@ -6,8 +6,9 @@ from core.budget.compute.block_operations import op_intensities
 from core.budget.compute.conventions import mfu_conventions
 from core.budget.compute.intensity import bound, examples
 from core.budget.recipe import TrainingRecipe
-from core.figures.budget.flops_and_time.peak import mfu_picture, roofline_picture
 from core.figures.picture import Look
+from pages.plan.flops_and_time.mfu import mfu_picture
+from pages.plan.flops_and_time.roofline import roofline_picture
 
 H100 = DEVICES["h100-sxm"]
 PEAK = H100.peak["bfloat16"]

@@ -1,45 +1,142 @@
-"""Communication time, and time in a pipeline."""
+"""What each link takes in a step, beside compute."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
 from typing import Final, get_args
 
 from core.budget.cluster import Cluster
 from core.budget.item import Item, total
-from core.budget.parallel import pipeline
-from core.budget.parallel.communication import exposed_seconds
+from core.budget.parallel.communication import AXIS_NAMES, exposed_seconds
 from core.budget.parallel.context import causal_work
 from core.budget.parallel.ranks import Axis, group
 from core.budget.parallel.ring import times_sent
 from core.budget.training.duration import training_time
 from core.budget.training.memory import training_budget
-from core.figures.budget.parallelism.links import (
-    LinkView,
-    batches_text,
-    links_picture,
-    schedule_picture,
-    stages_text,
-)
-from core.language import _
-from core.units import format_percent, format_seconds
+from core.figures.budget.parallelism.frame import lying_bars, text_size
+from core.figures.picture import Drawing, Look, Picture, Table
+from core.language import N_, _
+from core.units import format_bytes, format_percent, format_seconds
 from pages.plan.parallelism.inputs import Case, note_lengths
 from pages.shared.answer import if_fitted
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
+
+_ROW_HEIGHT: Final = 2.0  # of the text's size
+_LOOKS: Final[Mapping[str, tuple[str, str]]] = {
+    "data": ("gradients", ""),
+    "expert data": ("gradients", "/"),
+    "tensor": ("weights", ""),
+    "context": ("kv_cache", ""),
+    "pipeline": ("optimizer", ""),
+    "expert": ("activations", ""),
+    "compute": ("other", ""),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkView:
+    """What the picture of the links shows.
+
+    Attributes:
+        seconds: The tree of `exposed_seconds`, axis by axis.
+        links: Axis -> message id of the link that is used.
+        compute: Seconds of compute in a step.
+    """
+
+    seconds: Item
+    links: Mapping[Axis, str]
+    compute: Item
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Row:
+    axis: str
+    label: str
+    item: Item
+    text: str
+
+
+def links_picture(view: LinkView, look: Look) -> Picture:
+    """Return one bar a collective, with its band; compute comes first."""
+    rows, size = list(_rows(view, look)), text_size(look)
+    drawing = Drawing()
+    drawing.bar(
+        orientation="h",
+        y=[row.label for row in rows],
+        x=[row.item.amount for row in rows],
+        marker={
+            "color": [look.color(_LOOKS[row.axis][0]) for row in rows],
+            "pattern": {"shape": [_LOOKS[row.axis][1] for row in rows]},
+        },
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [row.item.drawn_high - row.item.amount for row in rows],
+            "arrayminus": [row.item.amount - row.item.low for row in rows],
+            "color": look.color("muted"),
+        },
+        customdata=[row.text for row in rows],
+        hovertemplate="%{y}: %{customdata}<extra></extra>",
+    )
+    for row in rows:
+        drawing.note(x=row.item.drawn_high, y=row.label, xanchor="left", text=f" {row.text}")
+    figure = lying_bars(
+        drawing,
+        look,
+        room=1.9 * (max(row.item.drawn_high for row in rows) or 1.0),
+        height=round(len(rows) * size * _ROW_HEIGHT) + 3 * size,
+        top=8,
+        showlegend=False,
+        bargap=0.4,
+    )
+    return Picture(figure=figure, alt=_links_alt(rows), table=_links_table(rows))
+
+
+def _rows(view: LinkView, look: Look) -> Iterator[_Row]:
+    compute = format_seconds(view.compute.amount)
+    yield _Row(axis="compute", label=_("compute"), item=view.compute, text=compute)
+    names = {AXIS_NAMES[axis]: axis for axis in AXIS_NAMES}
+    for way in view.seconds.children:
+        axis = names[way.name]
+        for line in way.children:
+            text = _("{seconds}: {size}, {link}, {speed}/s").format(
+                seconds=format_seconds(line.amount),
+                size=look.format_bytes(line.values["num_bytes"]),
+                link=_(view.links[axis]),
+                speed=format_bytes(line.values["bytes_per_second"], "GB"),
+            )
+            yield _Row(axis=axis, label=_(line.name), item=line, text=text)
+
+
+def _links_alt(rows: Sequence[_Row]) -> str:
+    if len(rows) == 1:
+        return _("One device sends nothing; it computes for {seconds} in a step.").format(
+            seconds=rows[0].text
+        )
+    return _("Communication time of a step on each link: {parts}.").format(
+        parts=_("; ").join(f"{row.label} {row.text}" for row in rows)
+    )
+
+
+def _links_table(rows: Sequence[_Row]) -> Table:
+    """Return one row a bar."""
+    return {
+        _("what"): [row.label for row in rows],
+        _("least"): [format_seconds(row.item.low) for row in rows],
+        _("seconds"): [format_seconds(row.item.amount) for row in rows],
+        _("most"): ["?" if row.item.high == inf else format_seconds(row.item.high) for row in rows],
+        _("how"): [row.text for row in rows],
+    }
+
 
 REACHED: Final = 0.5  # of the peak, while products run
-MOST_STAGES: Final = 16
-MOST_MICROBATCHES: Final = 32
-CODE: Final = """
-stages, microbatches, virtual = {stages}, {batches}, {virtual}  # virtual stages of a device
-
-waiting = (stages - 1) / (virtual * microbatches + stages - 1)
-print(f"each stage waits {{waiting:.1%}} of the time")
-"""
 
 
 def links(case: Case) -> Shown:
     """Show what each link takes in a step, beside compute at half of the peak."""
     note_lengths(case)
-    compute = _compute(case)
+    compute = compute_of_a_step(case)
     view = LinkView(
         seconds=exposed_seconds(case.spec, case.recipe, case.cluster),
         links={axis: group(case.cluster, axis).link_name for axis in get_args(Axis)},
@@ -60,7 +157,7 @@ def links(case: Case) -> Shown:
     )
 
 
-def _compute(case: Case) -> Item:
+def compute_of_a_step(case: Case) -> Item:
     """Return the time of the products of a step, recomputed ones with them."""
     tokens = case.cluster.data * case.recipe.num_tokens * case.recipe.accumulation
     time = training_time(case.spec, case.recipe, case.cluster, tokens, REACHED)
@@ -135,43 +232,4 @@ def _bars_said(overlap: float) -> str:
     return f"{said} {hidden.format(share=format_percent(overlap))}"
 
 
-def schedule(case: Case) -> Shown:
-    """Show who works when in a pipeline, and the bubble."""
-    note_lengths(case)
-    stages, batches = case.cluster.pipeline, case.recipe.accumulation
-    virtual = case.cluster.virtual_stages
-    compute = _compute(case)  # first: without a peak there is nothing to show
-    shown = pipeline.part_to_draw(case.cluster, batches, MOST_STAGES, MOST_MICROBATCHES)
-    drawn = pipeline.schedule(*shown, num_virtual=virtual)
-    cut = _("Drawn with {stages} and {batches}, to be seen.").format(
-        stages=stages_text(shown[0]), batches=batches_text(shown[1])
-    )
-    bubble = pipeline.bubble_seconds(case.cluster, batches, compute.amount)
-    fits = training_budget(case.spec, case.recipe, case.cluster).fits
-    numbers = {_("Compute"): compute, _("Bubble"): bubble}
-    return Shown(
-        headline=_schedule_sentence(stages, batches, virtual),
-        charts=[Chart(picture=schedule_picture(drawn, look()), file_name="schedule")],
-        numbers=[(if_fitted(label, fits=fits), item) for label, item in numbers.items()],
-        notes=[cut] if shown != (stages, batches) else [],
-        code=CODE.format(stages=stages, batches=batches, virtual=virtual),
-    )
-
-
-def _schedule_sentence(stages: int, batches: int, virtual: int) -> str:
-    """Return how long a stage waits."""
-    if stages == 1:
-        return _("One stage has nobody to wait for: there is no pipeline and no bubble")
-    words = {
-        "stages": stages_text(stages),
-        "batches": batches_text(batches),
-        "virtual": virtual,
-        "idle": format_percent(pipeline.waiting_share(stages, batches, virtual)),
-        "plain": format_percent(pipeline.waiting_share(stages, batches)),
-    }
-    if virtual == 1:
-        return _("{stages}, {batches}: each stage waits {idle} of the time").format(**words)
-    return _(
-        "{stages} of {virtual} virtual stages each, {batches}: each stage waits {idle} of the "
-        "time instead of {plain}"
-    ).format(**words)
+TAB: Final = Tab(label=N_("Communication time"), show=links)

@@ -1,0 +1,477 @@
+"""MFU: what a measured training speed, or a matrix product timed here, makes of the peak."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.budget.catalogue.devices import DEVICES
+from core.budget.compute.conventions import mfu_conventions
+from core.budget.compute.least_times import (
+    CLAIMED_SIZE,
+    CLAIMS,
+    LAUNCH_SECONDS,
+    SHOWN,
+    least_seconds,
+    read_without_waiting,
+)
+from core.budget.item import Item
+from core.budget.recipe import TrainingRecipe
+from core.figures.budget.flops_and_time.least_times import Least, Mark, least_times_picture
+from core.figures.budget.flops_frame import hatched, rows_of_bars
+from core.figures.picture import Drawing, Look, Picture
+from core.language import N_, _
+from core.machine.matmul_timing import CallKind, MatmulCall, MatmulTiming, num_runs, time_matmul
+from core.units import format_flops, format_flops_per_second, format_percent, format_seconds
+from pages.plan.flops_and_time.inputs import (
+    ASK,
+    DTYPE_NAMES,
+    Exact,
+    choose_checkpointing,
+    choose_context,
+    choose_dtype,
+    choose_the_model,
+    decades,
+    doublings,
+    dtype_name,
+    in_python,
+    settings,
+    tell_other_dtype,
+)
+from pages.plan.flops_and_time.question import ask_about_the_claim
+from pages.shared.beside import Compared, shown, two_names
+from pages.shared.job import run_job
+from pages.shared.plan.choices import ChosenDevice, ChosenModel, choose_device
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown, Tab
+
+_CONVENTIONS: Final[Mapping[str, tuple[str, str]]] = {
+    "hardware (HFU), causal": ("backward", "/"),
+    "sparse peak": ("norms", "x"),
+}
+_USUAL: Final = ("forward", "")
+_BEYOND: Final = 1.0  # nothing runs faster than its peak
+
+
+def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
+    """Return one bar a convention and the line that none may cross.
+
+    Args:
+        shares: What `core.budget.compute.conventions.mfu_conventions` gave.
+        look: How the reader wants to see.
+    """
+    drawing = Drawing()
+    names = [_(share.name) for share in shares]
+    written = [format_percent(share.amount) for share in shares]
+    _draw_shares(drawing, shares, look)
+    color = look.color("refused")
+    drawing.shape(
+        type="line", x0=1, x1=1, y0=0, y1=1, yref="paper",
+        line={"color": color, "width": 2, "dash": "dash"},
+    )  # fmt: skip
+    drawing.note(
+        x=1, y=1, yref="paper", yanchor="bottom", text=_("the peak"), font={"color": color}
+    )
+    end = max(1.0, *(share.amount for share in shares)) * 1.15
+    x = {"range": [0, end], "tickformat": ".3~%", "title": _("share of the peak")}
+    said = [f"{name} {share}" for name, share in zip(names, written, strict=True)]
+    table = {
+        _("convention"): names,
+        _("share of the peak"): written,
+        _("formula"): [share.formula for share in shares],
+        _("source"): [_(share.source) for share in shares],
+    }
+    return Picture(
+        figure=rows_of_bars(drawing, look, num_rows=len(shares), x=x),
+        alt=_("The same speed as a share of the peak: {shares}.").format(shares=_(", ").join(said)),
+        table=table,
+    )
+
+
+def _draw_shares(drawing: Drawing, shares: Sequence[Item], look: Look) -> None:
+    looks = [_CONVENTIONS.get(share.name, _USUAL) for share in shares]
+    names = [_(share.name) for share in shares]
+    drawing.bar(
+        orientation="h",
+        x=[share.amount for share in shares],
+        y=names,
+        marker=hatched(
+            [look.color(meaning) for meaning, _pattern in looks],
+            [pattern for _meaning, pattern in looks],
+        ),
+        customdata=[format_percent(share.amount) for share in shares],
+        hovertemplate="%{y}: %{customdata}<extra></extra>",
+        showlegend=False,
+    )
+    for name, share in zip(names, shares, strict=True):
+        text = f" {format_percent(share.amount)}" + (" ✗" if share.amount > _BEYOND else "")
+        drawing.note(x=share.amount, y=name, text=text, xanchor="left")
+
+
+TORCHTITAN: Final = 5762  # tokens/s of Llama 3.1 8B on one of 8 H100, docs/performance
+CODE_OF_MFU: Final = """
+from core.budget.catalogue.models import MODELS
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.hf_config import read_config
+from core.budget.compute.conventions import mfu_conventions
+from core.budget.recipe import TrainingRecipe
+from core.machine import probe_machine
+
+device = {device}
+recipe = TrainingRecipe(seq_len={context}, checkpointing={checkpointing!r})
+peak = device.peak[{dtype!r}]
+for item in mfu_conventions({model}, recipe, {speed}, peak, sparsity={sparsity}):
+    print(f"{{item.name:18}} {{item.amount:7.1%}} = {{item.formula}}")
+"""
+SPEEDS: Final = tuple(map(int, decades(2, 5)))  # tokens/s
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """What the reader measured: tokens/s of one device that trains a model with a dtype."""
+
+    model: ChosenModel
+    recipe: TrainingRecipe
+    speed: int
+    device: ChosenDevice
+    dtype: str
+
+
+def choose_measured() -> Measured:
+    """Show the inputs and return what was measured."""
+    speed = Exact(
+        name="speed", label=_("Tokens/s per device"), typed=_("Tokens/s per device"), low=1,
+        high=10_000_000, default=TORCHTITAN, stops=SPEEDS, written="{:,}".format,
+    )  # fmt: skip
+    model, place, context = choose_the_model(), speed.place(), choose_context()
+    device = choose_device(ASK)
+    with settings():
+        tokens_per_second = speed.choose(place, step=100)
+        checkpointing, dtype = choose_checkpointing(), choose_dtype(device.device)
+    tell_other_dtype(device.device, dtype)
+    recipe = TrainingRecipe(seq_len=context, checkpointing=checkpointing)
+    return Measured(model=model, device=device, recipe=recipe, speed=tokens_per_second, dtype=dtype)
+
+
+def mfu(measured: Measured) -> Shown:
+    """Show the shares of the peak that people call MFU.
+
+    Raises:
+        ValueError: If nobody knows the peak.
+    """
+    shares = shares_of(measured)
+    too_fast = _("More than 100 % cannot be: look at the speed, the dtype, the model, the device.")
+    return Shown(
+        headline=mfu_sentence(measured.speed, measured.device.device.name, measured.dtype, shares),
+        charts=[Chart(picture=mfu_picture(shares, look()), file_name="mfu-conventions")],
+        numbers=[(_(share.name), share) for share in shares[1:4]],
+        widths=(4, 1),
+        notes=[too_fast] if any(share.amount > 1 for share in shares) else [],
+        code=_code_of_mfu(measured),
+    )
+
+
+def shares_of(measured: Measured) -> tuple[Item, ...]:
+    """Return the shares of the peak that people call MFU.
+
+    Raises:
+        ValueError: If nobody knows the peak.
+    """
+    device = measured.device.device
+    peak = device.peak.get(measured.dtype, 0.0)
+    if not peak:
+        raise ValueError(_("{device} has no known peak: MFU is n/a").format(device=device.name))
+    sparsity = device.has_sparse_peak(measured.dtype)
+    spec, speed = measured.model.spec, measured.speed
+    return mfu_conventions(spec, measured.recipe, speed, peak, sparsity=sparsity)
+
+
+def _code_of_mfu(measured: Measured) -> str:
+    recipe, device = measured.recipe, measured.device
+    return CODE_OF_MFU.format(
+        device=device.code, context=recipe.seq_len, dtype=measured.dtype,
+        checkpointing=recipe.checkpointing, model=measured.model.code,
+        speed=measured.speed, sparsity=device.device.has_sparse_peak(measured.dtype),
+    )  # fmt: skip
+
+
+def two_shares(a: Sequence[Measured], b: Sequence[Measured]) -> Shown:
+    """Show what two measured speeds make of their devices' peaks."""
+    speeds = (*a, *b)
+    return shown(*map(_side, speeds, two_names(*map(_words, speeds))))
+
+
+def _words(measured: Measured) -> list[str]:
+    """Return a measured speed word by word: what tells two of them apart."""
+    return [
+        measured.model.spec.name,
+        dtype_name(measured.dtype),
+        measured.device.device.name,
+        _("{count} tokens/s").format(count=f"{measured.speed:,}"),
+        _("{count} tokens").format(count=f"{measured.recipe.seq_len:,}"),
+    ]
+
+
+def _side(measured: Measured, name: str) -> Compared:
+    rows = [(_(share.name), share) for share in shares_of(measured)[1:]]
+    return Compared(name=name, rows=rows, code=_code_of_mfu(measured))
+
+
+def mfu_sentence(speed: int, device: str, dtype: str, shares: Sequence[Item]) -> str:
+    """Return the headline: one speed, and the shares of a peak that people call MFU."""
+    by_name = {share.name: format_percent(share.amount) for share in shares}
+    if "sparse peak" in by_name:
+        text = _(
+            "MFU {full} with full attention, {causal} causal, {sparse} against the sparse peak: "
+            "{speed} tokens/s on {device} in {dtype}"
+        )
+    else:
+        text = _(
+            "MFU {full} with full attention, {causal} causal: {speed} tokens/s on {device} in "
+            "{dtype}"
+        )
+    return text.format(
+        speed=f"{speed:,}",
+        device=device,
+        dtype=dtype_name(dtype),
+        full=by_name["full attention"],
+        causal=by_name["causal attention"],
+        sparse=by_name.get("sparse peak", ""),
+    )
+
+
+SIZES: Final = doublings(256, 8192)
+DTYPES: Final = ("float32", "bfloat16")
+FASTEST: Final = "h100-sxm"  # whose peak a clock that does not wait is held against
+CODE_OF_A_PRODUCT: Final = """
+import time
+
+import torch
+
+n, dtype = {size}, torch.{dtype}
+flops = 2 * n**3
+print(f"{{flops:,}} FLOPs")
+
+peaks = {{  # FLOP/s in {dtype} without sparsity, of the data sheets
+{peaks}
+}}
+for name, peak in peaks.items():
+    print(f"{{name:12}} at least {{flops / peak * 1e3:10.3f}} ms")
+
+gpu = torch.accelerator.is_available()
+device = torch.accelerator.current_accelerator() if gpu else torch.device("cpu")
+a, b = (torch.randn(n, n, device=device, dtype=dtype) for _ in range(2))
+
+
+def seconds(waits):
+    if gpu:
+        torch.accelerator.synchronize()
+    start = time.perf_counter()
+    a @ b
+    if gpu and waits:
+        torch.accelerator.synchronize()  # a GPU answers before it is done
+    return time.perf_counter() - start
+
+
+print(f"first call   {{seconds(waits=True) * 1e3:10.3f}} ms: it loads the kernels")
+for waits in (False, True):
+    best = min(seconds(waits) for _ in range(3))
+    word = "waiting" if waits else "not waiting"
+    print(f"{{word:12}} {{best * 1e3:10.3f}} ms {{flops / best / 1e9:12,.1f}} GFLOP/s")
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Product:
+    """A product of two square matrices; whether the clock waits, whether to time it now."""
+
+    size: int
+    dtype: str
+    waits: bool
+    pushed: bool
+
+
+@dataclass
+class Shared:
+    """What every session of this server sees: the calls of the running trial, and all results."""
+
+    running: list[MatmulCall] = field(default_factory=list)
+    done: dict[tuple[int, str], MatmulTiming] = field(default_factory=dict)
+
+
+@st.cache_resource(show_spinner=False)
+def shared() -> Shared:
+    """Return this server's timings."""
+    return Shared()
+
+
+def choose_matmul() -> Product:
+    """Show the inputs and the button, and return what they say."""
+    size = ASK.select_slider(
+        "matmul", _("Matrix size n"), SIZES, default=CLAIMED_SIZE, labels="{:,}".format
+    )
+    dtype = ASK.segmented(
+        "timed", _("Precision"), DTYPES, default="float32", labels=DTYPE_NAMES.__getitem__
+    )
+    waits = ASK.toggle(
+        "waits",
+        _("Wait for the device"),
+        default=True,
+        help=_("torch.accelerator.synchronize(): a GPU answers before it is done."),
+    )
+    pushed = st.button(
+        _("Time it on this machine"), key=ASK.key("time_it"), icon=":material/timer:",
+        type="primary", width="stretch",
+    )  # fmt: skip
+    return Product(size=size, dtype=dtype, waits=waits, pushed=pushed)
+
+
+def matmul(product: Product) -> Shown:
+    """Show how fast the product is here, with and without waiting, beside what can be."""
+    size, dtype = product.size, product.dtype
+    if product.pushed:
+        run_job(
+            f"matmul {size} {dtype}",
+            partial(_time, size, dtype),
+            doing=_("Timing, in a separate process …"),
+            failed=_("The product was not timed"),
+            done=_("Timed"),
+            tell=partial(_tell, size),
+        )
+    timing = shared().done.get((size, dtype))
+    seconds = {item.name: float(item.amount) for item in least_seconds(size, dtype)}
+    name = _("at least, by the dense peak")
+    bars = [Least(name=name, color="forward", seconds=seconds, opacity=0.45)]
+    marks = [*_found(timing, waits=product.waits), *_claims(size)]
+    on_a_cpu = _(
+        "Here a product runs on the CPU, which answers when it is done: waiting changes "
+        "nothing. On a GPU a clock that does not wait sees only how long the call took."
+    )
+    picture = least_times_picture(bars, marks, look())
+    return Shown(
+        headline=product_sentence(product, timing),
+        charts=[Chart(picture=picture, file_name="matmul-times")],
+        notes=[
+            _clock_said(product),
+            *([on_a_cpu] if timing is not None and timing.device == "cpu" else []),
+        ],
+        code=CODE_OF_A_PRODUCT.format(size=size, dtype=dtype, peaks=_peaks(dtype)),
+    )
+
+
+def _peaks(dtype: str) -> str:
+    """Return as lines of Python what the data sheets say of the devices that are shown."""
+    shown = [DEVICES[key] for key in SHOWN if DEVICES[key].peak.get(dtype)]
+    return "\n".join(f"    {device.name!r}: {in_python(device.peak[dtype])}," for device in shown)
+
+
+def _clock_said(product: Product) -> str:
+    """Return what a clock shows that does not wait, beside what is possible."""
+    device = DEVICES[FASTEST]
+    return _(
+        "A GPU answers when a product is in its queue, about {launch} after the call. A clock that "
+        "does not wait for `torch.accelerator.synchronize()` would read {read} here; the dense "
+        "peak of {device} is {peak}. And warm up before you time: the first call loads the kernels."
+    ).format(
+        launch=format_seconds(LAUNCH_SECONDS),
+        read=format_flops_per_second(read_without_waiting(product.size).amount),
+        device=device.name,
+        peak=format_flops_per_second(device.peak[product.dtype]),
+    )
+
+
+def _time(size: int, dtype: str) -> None:
+    kept = shared()
+    kept.running = []
+    kept.done[size, dtype] = time_matmul(size, dtype, kept.running.append)
+
+
+def _tell(size: int, place: DeltaGenerator) -> None:
+    if calls := shared().running:
+        most = 1 + 2 * num_runs(size)
+        place.progress(
+            min(len(calls) / most, 1.0),
+            _("{count} of {most} calls").format(count=len(calls), most=most),
+        )
+
+
+def _found(timing: MatmulTiming | None, *, waits: bool) -> list[Mark]:
+    """Return the marks of what was timed here."""
+    if timing is None:
+        return []
+    here = _("here: {device}").format(device=timing.device)
+    looks: list[tuple[str, CallKind, str, str]] = [
+        (_("median, waiting"), "waiting", "works", "circle")
+        if waits
+        else (_("median, not waiting"), "not waiting", "refused", "x"),
+        (_("first call"), "first", "estimated", "diamond"),
+    ]
+    return [
+        Mark(name=name, color=color, symbol=symbol, seconds={here: timing.seconds(kind)})
+        for name, kind, color, symbol in looks
+    ]
+
+
+def _claims(size: int) -> list[Mark]:
+    """Return the marks of a tutorial's table, which speaks of one size only."""
+    if size != CLAIMED_SIZE:
+        return []
+    claims = {_(label): seconds for label, seconds in CLAIMS.items()}
+    name = _("claimed in a tutorial")
+    return [Mark(name=name, color="refused", symbol="star", seconds=claims)]
+
+
+def product_sentence(product: Product, timing: MatmulTiming | None) -> str:
+    """Return the FLOPs of the product, and how fast it ran here."""
+    n, flops = f"{product.size:,}", format_flops(2 * product.size**3)
+    if timing is None:
+        text = _("{n} × {n} × {n} is {flops}: not timed on this machine yet")
+        return text.format(n=n, flops=flops)
+    kind: CallKind = "waiting" if product.waits else "not waiting"
+    low, high = timing.spread(kind)
+    return _("{n} × {n} × {n} is {flops}: {time} here ({low} to {high}), {rate}").format(
+        n=n,
+        flops=flops,
+        time=format_seconds(timing.seconds(kind)),
+        low=format_seconds(low),
+        high=format_seconds(high),
+        rate=format_flops_per_second(timing.flops_per_second(kind)),
+    )
+
+
+def choose_what_was_measured() -> Measured | Product:
+    """Show whether a training run or one product was measured, and the inputs of that."""
+    words = {"run": _("a training run"), "matmul": _("a matmul here")}
+    what = ASK.segmented(
+        "measured", _("Measured"), tuple(words), default="run", labels=words.__getitem__
+    )
+    return choose_measured() if what == "run" else choose_matmul()
+
+
+def run_or_matmul(wanted: Measured | Product) -> Shown:
+    """Show what was chosen."""
+    return matmul(wanted) if isinstance(wanted, Product) else mfu(wanted)
+
+
+def two_measured(a: Sequence[Measured | Product], b: Sequence[Measured | Product]) -> Shown:
+    """Raise if a product is on one side: it has no share of a peak that was not timed.
+
+    Raises:
+        ValueError: If both sides are not training runs.
+    """
+    runs = [each for each in (*a, *b) if isinstance(each, Measured)]
+    if len(runs) < 2:
+        raise ValueError(_("Two training runs can be compared, not a matmul."))
+    return two_shares(runs[:1], runs[1:])
+
+
+TAB: Final = Tab(
+    label=N_("MFU"),
+    choose=choose_what_was_measured,
+    show=run_or_matmul,
+    question=ask_about_the_claim,
+    compare=two_measured,
+)

@@ -1,0 +1,141 @@
+"""DDP, ZeRO and FSDP side by side, and the programs that run on two ranks."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Final
+
+from core.budget.item import hedged
+from core.budget.parallel.sharding import STRATEGIES, Sharding, shardings
+from core.figures.budget.parallelism.frame import lying_bars, text_size
+from core.figures.budget.stacked_parts import Bars, capacity_line, parts_table, stack
+from core.figures.picture import Drawing, Look, Picture, Table
+from core.language import N_, _
+from core.units import format_seconds
+from pages.plan.parallelism.inputs import ASK, ZERO, Case, note_lengths
+from pages.plan.parallelism.programs import show_program
+from pages.plan.parallelism.question import ask_about_the_ring
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown, Tab
+
+_ROW_HEIGHT: Final = 3.0  # of the text's size
+_SENT_ROOM: Final = {False: 1.8, True: 1.5}  # of the longest bar: what is sent stands beside it
+
+
+def _sizes_said(sizes: Iterable[tuple[str, float]], look: Look) -> str:
+    return _(", ").join(
+        _("{name} {size}").format(name=name, size=look.format_bytes(size)) for name, size in sizes
+    )
+
+
+def sharding_picture(ways: Sequence[Sharding], capacity: float, chosen: str, look: Look) -> Picture:
+    """Return DDP, ZeRO and FSDP side by side: states of a device, and what it sends for that.
+
+    Args:
+        ways: One bar each.
+        capacity: Bytes of a device; its line is drawn where it is not far beyond the bars.
+        chosen: Key of the way whose name is bold.
+        look: How the reader wants to see.
+    """
+    drawing, bars = Drawing(), _way_bars(ways, chosen)
+    stack(drawing, bars, look, flat=True)
+    room = _SENT_ROOM[look.present] * max(way.held.amount for way in ways)
+    if capacity < room:
+        text = _("device: {size}").format(size=look.format_bytes(capacity))
+        capacity_line(drawing, capacity, text, look, flat=True, longest=room)
+    for (label, _parts), way in zip(bars, ways, strict=True):
+        note = f" {look.format_bytes(way.held.amount)}"
+        note += "" if look.present else f"<br> {sent_text(way, look)}"  # large letters have no room
+        drawing.note(x=way.held.amount, y=label, xanchor="left", align="left", text=note)
+    size = text_size(look)
+    figure = lying_bars(
+        drawing,
+        look,
+        room=room,
+        height=round(len(ways) * size * _ROW_HEIGHT) + 6 * size,
+        top=5 * size,
+        legend=look.layout()["legend"] | {"y": 1.12, "traceorder": "normal"},
+        barmode="stack",
+        bargap=0.35,
+    )
+    held = [(_(STRATEGIES[way.key]), way.held.amount) for way in ways]
+    alt = _("Weights, gradients and optimizer states on one device: {parts}.").format(
+        parts=_sizes_said(held, look)
+    )
+    return Picture(figure=figure, alt=alt, table=_sharding_table(ways, look))
+
+
+def _way_bars(ways: Sequence[Sharding], chosen: str = "") -> Bars:
+    names = {way.key: _(STRATEGIES[way.key]) for way in ways}
+    bold = {key: f"<b>{name}</b>" if key == chosen else name for key, name in names.items()}
+    return [(bold[way.key], way.held.children) for way in ways]
+
+
+def sent_text(way: Sharding, look: Look) -> str:
+    """Return what a way sends in a step and how long that takes."""
+    return _("sends {size} in {time}").format(
+        size=look.format_bytes(way.sent.amount), time=format_seconds(way.seconds.amount)
+    )
+
+
+def _sharding_table(ways: Sequence[Sharding], look: Look) -> Table:
+    """Return one row a way."""
+    return {
+        **parts_table(_way_bars(ways), look, _("way")),
+        _("sent in a step"): [look.format_bytes(way.sent.amount) for way in ways],
+        _("communication time"): [format_seconds(way.seconds.amount) for way in ways],
+    }
+
+
+def choose_program() -> str:
+    """Return which of the programs stands below the picture."""
+    names = {"ddp": "DDP", "fsdp2": "FSDP2"}
+    return ASK.segmented(
+        "card", _("Program"), tuple(names), default="ddp", labels=names.__getitem__
+    )
+
+
+def sharding(case: Case, card: str) -> Shown:
+    """Show DDP, ZeRO and FSDP side by side."""
+    note_lengths(case)
+    ways = shardings(case.spec, case.recipe, case.cluster)
+    chosen = ZERO[case.cluster.zero_stage]
+    held = next(way for way in ways if way.key == chosen).held
+    picture = sharding_picture(ways, case.cluster.device.memory_usable, chosen, look())
+    return Shown(
+        headline=_sharding_sentence(ways, case.cluster.weight_ranks),
+        charts=[Chart(picture=picture, file_name="sharding")],
+        numbers=[
+            (_("weights"), held.child("weights")),
+            (_("gradients"), held.child("gradients")),
+            (_("optimizer"), held.child("optimizer")),
+        ],
+        below=partial(show_program, card),
+        code=case.code,
+    )
+
+
+def _sharding_sentence(ways: Sequence[Sharding], num_replicas: int) -> str:
+    """Return what DDP and FSDP2 hold and send; one replica has nobody to share with."""
+    by_key = {way.key: way for way in ways}
+    if num_replicas == 1:
+        return _("One replica has nobody to share with: {size} of states in every way").format(
+            size=_held(by_key["ddp"])
+        )
+    parts = [
+        _("{way} {size}, {sent}").format(
+            way=name,
+            size=_held(by_key[key]),
+            sent=sent_text(by_key[key], look()),
+        )
+        for key, name in (("ddp", "DDP"), ("zero3", "FSDP2"))
+    ]
+    return _("States of one device: {parts}").format(parts=_("; ").join(parts))
+
+
+def _held(way: Sharding) -> str:
+    return hedged(look().format_bytes(way.held.amount), way.held)
+
+
+TAB: Final = Tab(
+    label=N_("DDP and FSDP"), show=sharding, choose=choose_program, question=ask_about_the_ring
+)
