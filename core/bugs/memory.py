@@ -144,7 +144,7 @@ CARDS: Final = (
         why=N_("bfloat16 takes 2 bytes each: {right}, which fit a card of 40 GB."),
         written="{:.0f} GB",
         page="plan/what_fits",
-        query=(("fits_tab", "claims"), ("fits_claim", "13b-needs-80gb")),
+        query=(("fits_tab", "map"), ("fits_model", "llama-2-13b"), ("fits_device", "a100-40gb")),
         concepts=("C110",),
     ),
     Card(

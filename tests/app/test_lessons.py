@@ -20,7 +20,6 @@ MODEL_CONCEPTS = {f"C{number}" for number in (*range(87, 94), *range(97, 103), *
 OWN_QUESTIONS = {"start/lessons", "start/spot_the_bug"}
 # Lesson, its concepts, and what its page must show in both languages to teach them.
 SHOWN = (
-    ("the-sparse-peak", ("C129",), ("H100", "1,979 TFLOP/s")),
     ("the-pipeline-bubble", (), ("27.3",)),
     ("tensor-ranks-leave-the-node", ("C120",), ("all-gather", "reduce-scatter", "1.875", "16")),
     ("wait-before-the-clock-stops", ("C131",), ("synchronize()", "1.72 PFLOP/s", "67.0 TFLOP/s")),
@@ -28,7 +27,6 @@ SHOWN = (
     ("error-second-backward", ("C68",), ("9", "scalar outputs", "inplace", "leaf", "numpy()")),
     ("five-intensities", ("C125", "C132"), ("1,024 × 1,024", "1.05 MFLOPs", "2.15 GFLOPs")),
     ("pcie-and-memory", ("C47",), ("pin_memory()", "non_blocking=True")),
-    ("published-ladder", ("C115",), ("24.9 GiB", "4.60 GiB")),
     ("training-autocast", ("C116",), ("weight.grad", "fp32", "100 GiB")),
     ("bits-bf16-half", ("C1",), ("float32 0100000001001001", "bfloat16 0100000001001001 =")),
 )

@@ -15,7 +15,7 @@ from pages.plan.training_memory import step_timeline
 from tests.app.shown import alt, headline, said, texts
 
 PAGE = "plan/training_memory"
-TABS = ("bar", "items", "recipes", "timeline", "scenarios", "ladder", "allocator", "tiny")
+TABS = ("bar", "items", "recipes", "timeline", "allocator")
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -160,9 +160,9 @@ def test_the_snippet_is_of_the_setting_where_a_tab_shows_it(open_page):
     for tab in TABS:
         app = open_page(PAGE, memory_tab=tab, memory_batch="3")
         code = app.session_state["snippets"]["memory"]
-        is_of_setting = tab in {"bar", "items", "timeline", "scenarios"}
+        is_of_setting = tab in {"bar", "items", "timeline"}
         assert ("TrainingRecipe(batch_size=3" in code) == is_of_setting, tab
-        assert ("core" in code) == (tab not in {"recipes", "tiny"}), tab
+        assert ("core" in code) == (tab != "recipes"), tab
 
 
 def test_plain_python_gives_the_largest_model_and_the_rungs_and_lines_come_from_core(
@@ -172,8 +172,6 @@ def test_plain_python_gives_the_largest_model_and_the_rungs_and_lines_come_from_
     assert recipes == "16 bytes for each parameter; at most 42.2 B parameters\n"
     lines = run_code(open_page(PAGE, memory_tab="allocator", memory_story="two")).splitlines()
     assert lines[-1].strip() == "bytes: 8,192 allocated, 2,097,152 reserved, peak 8,192"
-    rungs = run_code(open_page(PAGE, memory_tab="ladder")).splitlines()
-    assert rungs[-1].startswith("  4.60 GiB measured, ours   4.")
 
 
 @pytest.fixture
@@ -255,7 +253,7 @@ def test_out_of_memory_is_told_as_torch_tells_it(open_page):
 
 
 def test_the_lectures_model_and_what_torch_keeps(open_page, run_code):
-    app = open_page(PAGE, memory_tab="tiny")
+    app = open_page(PAGE, memory_tab="recipes", memory_by="hand")
     assert headline(app) == (
         "36 parameters, 496 B, 432 FLOPs by the formulas; autograd keeps 28 values, not 16"
     )
@@ -264,7 +262,13 @@ def test_the_lectures_model_and_what_torch_keeps(open_page, run_code):
 
 def test_the_ends_of_the_tiny_models_sliders_have_a_picture(open_page):
     for size in ("1", "512"):
-        app = open_page(PAGE, memory_tab="tiny", memory_tiny_width=size, memory_tiny_batch=size)
+        app = open_page(
+            PAGE,
+            memory_tab="recipes",
+            memory_by="hand",
+            memory_tiny_width=size,
+            memory_tiny_batch=size,
+        )
         assert headline(app)
         assert len(app.get("plotly_chart")) == 1
 

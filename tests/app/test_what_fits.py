@@ -1,4 +1,4 @@
-"""What fits: every plane, the solver, claims, clicks, links to other pages, and refusals."""
+"""What fits: every plane, the solver, clicks, links to other pages, and refusals."""
 
 import json
 import re
@@ -10,42 +10,12 @@ import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.claims.claim import CLAIMS
-from core.budget.claims.reading import read_claim
-from core.budget.claims.referee import rule
 from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS
-from pages.plan.what_fits.claims import take_over as take_claim
 from pages.plan.what_fits.map import take_over as take_square
 from tests.app.shown import OWN, alt, captions, headline, said
 from tests.core.budget.usable import usable
 
 PAGE = "plan/what_fits"
-TABS = ("models_devices", "ways_devices", "models_ways", "reach", "claims")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("work", ["serve", "train"])
-def test_every_tab_has_a_picture_in_both_languages(open_page, work, language):
-    for tab in TABS:
-        app = open_page(PAGE, fits_tab=tab, fits_work=work, lang=language)
-        assert headline(app), tab
-        assert len(alt(app)) > 20, tab
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("present", ["0", "1"])
-def test_both_ends_of_every_slider_are_drawn(open_page, present):
-    ends = ({"tokens": "256", "sequences": "1"}, {"tokens": "131072", "sequences": "1024"})
-    for tab in ("models_devices", "models_ways", "reach"):
-        for work in ("serve", "train"):
-            for end in ends:
-                settings = {f"fits_{name}": value for name, value in end.items()}
-                app = open_page(
-                    PAGE, fits_tab=tab, fits_work=work, fits_all="true", present=present, **settings
-                )
-                assert headline(app), (tab, work, end)
-                assert alt(app), (tab, work, end)
 
 
 def test_very_many_devices_are_a_sentence_and_a_picture(open_page):
@@ -59,9 +29,9 @@ def test_very_many_devices_are_a_sentence_and_a_picture(open_page):
 @pytest.mark.slow
 def test_every_way_and_some_devices_have_a_headline(open_page):
     for way in SERVING_FORMATS:
-        assert "Serving" in headline(open_page(PAGE, fits_format=way, fits_tab="ways_devices"))
+        assert "Serving" in headline(open_page(PAGE, fits_format=way, fits_axes="ways_devices"))
     for way in TRAINING_WAYS:
-        app = open_page(PAGE, fits_work="train", fits_recipe=way, fits_tab="ways_devices")
+        app = open_page(PAGE, fits_work="train", fits_recipe=way, fits_axes="ways_devices")
         assert "Training" in headline(app), way
     for device in tuple(DEVICES)[::5]:
         assert DEVICES[device].name in headline(open_page(PAGE, fits_device=device)), device
@@ -92,26 +62,16 @@ def test_a_click_on_a_square_takes_over_its_row_and_column(open_page, monkeypatc
         ("serve", "ways_devices", ["int4", "t4"], "Serving Llama-2 13B in int4 on one T4"),
         ("train", "models_ways", ["gpt2-xl", "qlora"], "Training GPT-2 XL (qlora)"),
     ):
-        app = open_page(PAGE, fits_work=work, fits_tab=tab)
+        app = open_page(PAGE, fits_work=work, fits_axes=tab)
         click = partial(take_square, work, tab, [*pair, "what the square says"])
         assert headline(after(click, app, monkeypatch)).startswith(expected), tab
 
 
-def test_a_click_on_a_claim_takes_it_over(open_page, monkeypatch):
-    app = open_page(PAGE, fits_tab="claims")
-    click = partial(take_claim, ["h100-1979", "a claim"])
-
-    assert "2 times" in headline(after(click, app, monkeypatch))
-
-
 def test_a_click_on_a_locked_page_changes_nothing(open_page, monkeypatch):
-    for tab, click in (
-        ("models_devices", partial(take_square, "serve", "models_devices", ["gpt2-xl", "t4"])),
-        ("claims", partial(take_claim, ["h100-1979", "a claim"])),
-    ):
-        app = open_page(PAGE, fits_tab=tab, lock="1")
-        before = headline(app)
-        assert headline(after(click, app, monkeypatch, locked=True)) == before, tab
+    click = partial(take_square, "serve", "models_devices", ["gpt2-xl", "t4"])
+    app = open_page(PAGE, lock="1")
+    before = headline(app)
+    assert headline(after(click, app, monkeypatch, locked=True)) == before
 
 
 def test_an_own_model_and_an_own_device_are_in_the_picture(open_page):
@@ -148,45 +108,11 @@ def test_recipes_that_fit_are_listed_for_training(open_page):
     assert any("No recipe of this list fits" in text for text in captions(none))
 
 
-def test_every_claim_is_ruled_and_links_to_its_source(open_page):
-    for key in CLAIMS:
-        app = open_page(PAGE, fits_tab="claims", fits_claim=key)
-        assert headline(app).startswith("The claim is **"), key
-        (said_in,) = [text for text in captions(app) if text.startswith("Said in: ")]
-        assert said_in.endswith("made-up example") == CLAIMS[key].is_made_up, key
-        assert any(text.startswith("The bound assumes: ") for text in captions(app)), key
-        assert alt(app).count("Made up: ") == 2
-
-
-def test_a_claim_in_own_words_is_ruled_or_refused(open_page):
-    good = open_page(
-        PAGE, fits_tab="claims", fits_claim="own", fits_words="70B fits on 2 H100 in int8"
-    )
-    bad = open_page(PAGE, fits_tab="claims", fits_claim="own", fits_words="70B fits somewhere")
-
-    assert "possible" in headline(good)
-    assert [each.value for each in bad.error] == [
-        "No device is named; write one, such as H100 or RTX 4090."
-    ]
-    assert headline(bad)
-
-
-def test_a_rate_in_fp8_and_a_sign_are_read(open_page):
-    rate, negative = (
-        open_page(PAGE, fits_tab="claims", fits_claim="own", fits_words=words)
-        for words in ("4,000 TFLOP/s in fp8 on an H100", "7B at -5 tokens/s on an H100")
-    )
-
-    assert "impossible" in headline(rate)
-    assert "2.02 times" in headline(rate)
-    assert negative.error[0].value.startswith("-5 is less than nothing")
-
-
 def test_the_code_fills_the_memory_as_the_headline_says(open_page, run_code):
     for settings in (
         {"fits_model": "llama-2-13b", "fits_format": "int4"},
         {"fits_model": "mixtral-8x7b", "fits_work": "train", "fits_recipe": "qlora"},
-        {"fits_model": "deepseek-v3", "fits_tab": "ways_devices"},
+        {"fits_model": "deepseek-v3", "fits_axes": "ways_devices"},
     ):
         app = open_page(PAGE, **settings)
         first_that_fails = [each for each in run_code(app).splitlines() if "does not fit" in each]
@@ -204,7 +130,7 @@ def test_what_a_click_chooses_is_in_settings_and_the_rest_beside_the_picture(ope
         ("models_ways", ["Job", "Device"]),
         ("reach", ["Model"]),
     ):
-        app = open_page(PAGE, fits_tab=tab)
+        app = open_page(PAGE, **({"fits_tab": tab} if tab == "reach" else {"fits_axes": tab}))
         (settings,) = [
             each for each in app.get("popover") if each.proto.popover.label == "Settings"
         ]
@@ -216,16 +142,6 @@ def test_what_a_click_chooses_is_in_settings_and_the_rest_beside_the_picture(ope
 def query_of_link(app):
     (link,) = [each.proto for each in app.get("page_link") if each.proto.label.startswith("Open")]
     return dict(urllib.parse.parse_qsl(link.query_string))
-
-
-def test_words_that_a_link_brings_are_never_drawn_as_markup(open_page):
-    words = "![x](http://example.org/a.png) <a href='http://example.org'>7B</a> fits on a T4"
-
-    app = open_page(PAGE, fits_tab="claims", fits_claim="own", fits_words=words)
-
-    drawn = [alt(app), headline(app), said(app)]
-    assert "The claim is" in headline(app)
-    assert not any("example.org" in text for text in drawn)
 
 
 def test_the_link_opens_the_serving_page_in_this_state(open_page):
@@ -292,32 +208,12 @@ def test_the_fewest_devices_say_why(open_page):
         assert (fewest.value, words in fewest.help) == (amount, True), fewest.help
 
 
-def test_claims_show_nothing_of_the_other_tabs_and_their_code_gives_the_ratio(open_page, run_code):
-    own = {"fits_claim": "own", "fits_words": "70B fits on 2 H100 in int8"}
-    rulings = [({"fits_claim": key}, rule(claim).ratio) for key, claim in CLAIMS.items()]
-    for settings, ratio in (*rulings, (own, rule(read_claim(own["fits_words"])).ratio)):
-        app = open_page(PAGE, fits_tab="claims", **settings)
-        assert not any(metric.label.startswith("Needed") for metric in app.metric)
-        assert run_code(app) == f"{ratio:.3g} times the bound\n", settings
-
-
-def test_a_claim_that_cannot_be_read_is_not_ruled(open_page):
-    app = open_page(PAGE, fits_tab="claims", fits_claim="own", fits_words="7B takes 0 ms")
-
-    assert headline(app) == "There is no claim to check."
-    assert not any(metric.label.startswith("Bound") for metric in app.metric)
-    assert alt(app)
-
-
 def test_units_follow_the_reader(open_page):
     assert "GB needed" in headline(open_page(PAGE, units="GB"))
     assert len(MODELS) == 54
 
 
-def test_what_a_claim_states_is_claimed_and_usable_memory_says_where_it_is_from(open_page):
-    claim = open_page(PAGE, fits_tab="claims")
-    assert claim.metric[0].label.endswith("bound]")
-    assert claim.metric[-1].label.endswith("claimed]")
+def test_usable_memory_says_where_it_is_from(open_page):
     usable = open_page(PAGE, fits_device="a100-80gb").metric[1]
     assert usable.label.endswith("estimated]")  # a reading, less a context that nobody has read
     assert "CUDA context" in usable.help

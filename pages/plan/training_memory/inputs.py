@@ -1,6 +1,5 @@
 """What is trained, how and on what: the choices of the memory page, and their code."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -30,7 +29,7 @@ from pages.shared.plan.choices import (
 from pages.shared.sides import box, boxes
 from pages.shared.tabbed_page import Shown
 
-ASK: Final = Inputs("memory", of_picture=("item", "change", "measured"))
+ASK: Final = Inputs("memory", of_picture=("item", "measured"))
 PIECES: Final = stops(1, 128)
 RANKS: Final = stops(1, 256)
 BASES: Final = ("bfloat16", "int8_channel", "nf4", "nf4_double_quant", "mxfp4", "nvfp4")
@@ -46,12 +45,6 @@ SHARDING: Final = {
     "2": N_("ZeRO-2: optimizer, gradients"),
     "3": N_("ZeRO-3, FSDP2: all"),
 }
-VIEWS: Final[Mapping[str, str]] = {
-    "parts": N_("what the bytes are"),
-    "choices": N_("which choice did it"),
-}
-"""Of the tab "Scenarios": how a change is told."""
-_OWN_SETTING: Final = ("ladder", "allocator", "tiny")  # tabs that the choices do not concern
 _CODE: Final = """
 from core.budget.budget import at_peak
 from core.budget.catalogue.models import MODELS
@@ -79,13 +72,11 @@ class Case:
         scenario: Model, recipe and cluster.
         model: Python that makes the same model, for the snippet.
         device: Python that makes the same device.
-        view: A key of VIEWS.
     """
 
     scenario: Scenario
     model: str
     device: str
-    view: str = "parts"
 
 
 def choose_case() -> Case:
@@ -97,10 +88,7 @@ def choose_case() -> Case:
         )
     model, device = choose_model(ASK), choose_device(ASK)
     name, icon = _("Settings"), ":material/tune:"
-    view = "parts"
     with box(st.popover, name, icon=icon, key="memory_settings", width="stretch"):
-        if ASK.used("tab") == "scenarios":
-            view = _choose_view()
         training, adapters, devices = boxes([_("Training"), "LoRA", _("Devices")])
         with training:
             recipe = _choose_recipe()
@@ -110,21 +98,10 @@ def choose_case() -> Case:
             cluster = _choose_cluster(model.spec, device.device)
     length = min(asked, model.spec.learned_positions or asked)
     recipe = replace(recipe, batch_size=batch, seq_len=length, lora=lora)
-    if ASK.used("tab") not in _OWN_SETTING:
+    if ASK.used("tab") != "allocator":
         _note_length(model.spec, asked)
     scenario = Scenario(spec=model.spec, recipe=recipe, cluster=cluster)
-    return Case(scenario=scenario, model=model.code, device=device.code, view=view)
-
-
-def _choose_view() -> str:
-    """Return how the change is told: a key of VIEWS."""
-    return ASK.selectbox(
-        "change",
-        _("Attribute change by"),
-        tuple(VIEWS),
-        default="parts",
-        labels=lambda each: _(VIEWS[each]),
-    )
+    return Case(scenario=scenario, model=model.code, device=device.code)
 
 
 def _note_length(spec: ModelSpec, asked: int) -> None:

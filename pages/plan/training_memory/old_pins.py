@@ -67,9 +67,6 @@ def _adopt(wanted: Mapping[str, str]) -> None:
     link.settle(ASK.key(compare.SETTING), sides.write_side(_here() if first is None else first))
     for name, value in (last or {}).items():
         link.settle(ASK.key(name), value)
-    if link.raw_value(ASK.key("change")) == "table":  # its rows stand on the first tab now
-        link.settle(ASK.key("change"), None)
-        link.settle(ASK.key("tab"), "bar")
 
 
 def _here() -> dict[str, str]:

@@ -5,13 +5,10 @@ from pages.plan.training_memory.allocator import allocator, choose_line
 from pages.plan.training_memory.bar import bar, two_settings
 from pages.plan.training_memory.inputs import ASK, choose_case, refusal, write_code
 from pages.plan.training_memory.items import choose_item, items
-from pages.plan.training_memory.ladder import choose_rung, ladder
 from pages.plan.training_memory.old_pins import adopt_old_pins
 from pages.plan.training_memory.question import ask_what_is_reserved, ask_when_it_peaks
 from pages.plan.training_memory.recipes import choose_recipes, recipes
-from pages.plan.training_memory.scenarios import from_a_to_b, from_example
 from pages.plan.training_memory.step_timeline import timeline
-from pages.plan.training_memory.tiny_model import choose_sizes, tiny_model
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
 adopt_old_pins()
@@ -37,17 +34,6 @@ tabbed_page(
                 choose=choose_line,
                 with_inputs=False,
                 question=ask_what_is_reserved,
-            ),
-        },
-        more={
-            "scenarios": Tab(
-                label=N_("Scenarios"),
-                show=from_example,
-                compare=from_a_to_b,
-            ),
-            "ladder": Tab(label=N_("Ladder"), show=ladder, choose=choose_rung, with_inputs=False),
-            "tiny": Tab(
-                label=N_("By hand"), show=tiny_model, choose=choose_sizes, with_inputs=False
             ),
         },
     ),

@@ -17,11 +17,16 @@ from core.figures.budget.training_memory.recipes import Rows, recipes_picture
 from core.language import N_, _
 from core.units import format_count
 from pages.plan.training_memory.inputs import ASK, Case
+from pages.plan.training_memory.tiny_model import choose_sizes, tiny_model
 from pages.plan.training_memory.words import LABELS
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
-VIEWS: Final = {"precisions": N_("number formats"), "optimizers": N_("optimizers")}
+VIEWS: Final = {
+    "precisions": N_("number formats"),
+    "optimizers": N_("optimizers"),
+    "hand": N_("a tiny model by hand"),
+}
 
 _CODE: Final = """
 parts = {parts}  # bytes of each parameter: {name}
@@ -40,11 +45,13 @@ class Wanted:
         view: A key of VIEWS.
         num_devices: Devices of the page's kind whose memory is taken.
         gigabytes: Memory that the reader types instead; 0 for none.
+        sizes: Rows, width and layers of the model that is counted by hand; None for the others.
     """
 
     view: str
     num_devices: int
     gigabytes: int
+    sizes: tuple[int, int, int] | None = None
 
 
 def choose_recipes() -> Wanted:
@@ -64,11 +71,14 @@ def choose_recipes() -> Wanted:
     num_devices = ASK.number(
         "states_devices", _("Devices"), 1, 10_000, default=8, step=1, disabled=gigabytes > 0
     )
-    return Wanted(view=view, num_devices=num_devices, gigabytes=gigabytes)
+    sizes = choose_sizes() if view == "hand" else None
+    return Wanted(view=view, num_devices=num_devices, gigabytes=gigabytes, sizes=sizes)
 
 
 def recipes(case: Case, wanted: Wanted) -> Shown:
     """Show what one parameter costs, and how large a model some memory then holds."""
+    if wanted.sizes is not None:
+        return tiny_model(wanted.sizes)
     scenario, device = case.scenario, case.scenario.cluster.device
     rows, place = _rows(scenario, wanted.view)
     each = rows[place][1]

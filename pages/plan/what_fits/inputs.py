@@ -16,6 +16,7 @@ from core.budget.fits.jobs import (
     serving_ways,
     training_ways,
 )
+from core.budget.fits.plane import PlaneName
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.budget.serving.plan import ServingPlan, with_context
 from core.language import N_, _
@@ -49,13 +50,18 @@ _CHECKPOINTING: Final[Mapping[Checkpointing, str]] = {
     "full": N_("full"),
 }
 _WORK_NAMES: Final = {"serve": N_("Serve"), "train": N_("Train")}
+AXES: Final[Mapping[PlaneName, str]] = {
+    "models_devices": N_("models × devices"),
+    "ways_devices": N_("formats × devices"),
+    "models_ways": N_("models × formats"),
+}
 _IN_SIGHT: Final[Mapping[str, Sequence[str]]] = {
     "models_devices": ("work", "way"),
     "ways_devices": ("work", "model"),
     "models_ways": ("work", "device"),
     "reach": ("model",),
 }
-"""Tab -> the choices beside its picture; what a click on the picture chooses is in Settings too."""
+"""Axes of the map, or tab -> the choices beside its picture; the others are in Settings."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,6 +74,7 @@ class Case:
         way: Its format or recipe: a key of `ways`.
         how: The lengths, and the rest of a plan for serving or of a recipe for training.
         all_in_picture: Whether the picture has all models and devices, not the best known.
+        axes: What runs along the rows and columns of the map.
         layout: How devices share a training, beside sharding all states.
     """
 
@@ -76,6 +83,7 @@ class Case:
     way: str
     how: ServingPlan | TrainingRecipe
     all_in_picture: bool
+    axes: PlaneName = "models_devices"
     layout: Layout = Layout()  # noqa: RUF009  frozen
 
     @property
@@ -115,7 +123,15 @@ def choose_case() -> Case:
     """Show the inputs, the sliders first, and return what is chosen."""
     sliders, rail = st.container(gap="small"), st.container(gap="small")
     settings = st.popover(_("Settings"), icon=":material/tune:", key="fits_settings")
-    seen = _IN_SIGHT.get(ASK.used("tab"), ("work", "way"))
+    with rail:
+        axes: PlaneName = ASK.selectbox(
+            "axes",
+            _("Rows × columns"),
+            tuple(AXES),
+            default="models_devices",
+            labels=lambda axes: _(AXES[axes]),
+        )
+    seen = _IN_SIGHT["reach" if ASK.used("tab") == "reach" else axes]
 
     def place(name: str) -> DeltaGenerator:
         return rail if name in seen else settings
@@ -142,7 +158,13 @@ def choose_case() -> Case:
         with settings:
             layout = _choose_layout()
     return Case(
-        model=model, device=device, way=way, how=how, all_in_picture=all_in_picture, layout=layout
+        model=model,
+        device=device,
+        way=way,
+        how=how,
+        all_in_picture=all_in_picture,
+        axes=axes,
+        layout=layout,
     )
 
 

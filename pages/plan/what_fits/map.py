@@ -60,8 +60,9 @@ _WAYS_OUT: Final[Mapping[str, str]] = {
 """Name of what fails on any number of devices -> what helps."""
 
 
-def fits_map(name: PlaneName, case: Case) -> Shown:
+def fits_map(case: Case) -> Shown:
     """Show one plane of the matrix, and below it the square that is picked out."""
+    name = case.axes
     (cell,) = row(case.model.spec, case.job, [case.device.device])
     fewest = min_devices(case.model.spec, case.job, case.device.device, MOST_DEVICES)
     note_context(case)

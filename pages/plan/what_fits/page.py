@@ -1,9 +1,6 @@
 """Which model fits on which device, and what fails first?"""
 
-from functools import partial
-
 from core.language import N_
-from pages.plan.what_fits.claims import choose_claim, claims
 from pages.plan.what_fits.detail import write_code
 from pages.plan.what_fits.inputs import ASK, choose_case
 from pages.plan.what_fits.map import fits_map
@@ -19,17 +16,13 @@ tabbed_page(
         choose=choose_case,
         code=write_code,
         tabs={
-            "models_devices": Tab(
-                label=N_("Models × devices"),
-                show=partial(fits_map, "models_devices"),
-                question=ask_about_70b,
+            "map": Tab(label=N_("Map"), show=fits_map, question=ask_about_70b),
+            "reach": Tab(
+                label=N_("Lengths × sequences"),
+                show=reach,
+                choose=choose_devices,
+                unseen=("axes",),
             ),
-            "ways_devices": Tab(
-                label=N_("Formats × devices"), show=partial(fits_map, "ways_devices")
-            ),
-            "models_ways": Tab(label=N_("Models × formats"), show=partial(fits_map, "models_ways")),
-            "reach": Tab(label=N_("Lengths × sequences"), show=reach, choose=choose_devices),
-            "claims": Tab(label=N_("Claims"), show=claims, with_inputs=False, choose=choose_claim),
         },
         snippet="fits",
     ),

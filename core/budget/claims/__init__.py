@@ -1,1 +1,0 @@
-"""Stated speeds and sizes, held against what a device can do at most."""
