@@ -39,7 +39,6 @@ JOBS: Final = {  # address -> the key of the button that starts a costly job
     "plan/training_memory?memory_tab=timeline&memory_model=gpt2": "memory_simulate",
     "plan/flops_and_time?flops_tab=mfu&flops_measured=matmul&flops_matmul=256": "flops_time_it",
     "plan/parallelism?parallel_tab=moving&parallel_collective=arrays": "parallel_run",
-    "dtypes/rounding_and_overflow?rounding_tab=proof": "rounding_prove",
     "dtypes/rounding_and_overflow?rounding_tab=torch": "rounding_torch_ask",
 }
 # Durations and rates with their units, and bars, marks and cells of measured seconds.

@@ -29,9 +29,11 @@ SLIDERS: Final = (
     ("low-precision-training?lowp_tab=updates", "Steps"),
     ("low-precision-training?lowp_tab=softmax", "Largest logit"),
     ("low-precision-training?lowp_tab=scale", "Loss scale"),
-    ("low-precision-training?lowp_tab=stochastic", "Number of weights|^Weights"),
+    (
+        "low-precision-training?lowp_tab=updates&lowp_update_way=stochastic",
+        "Number of weights|^Weights",
+    ),
     ("low-precision-training?lowp_tab=matmul", "Inner dimension K"),
-    ("low-precision-training?lowp_tab=pictures", "Exposure|Brightness"),
     ("model-sizes", "Parameters"),
     ("training-memory", "Micro-batch size"),
     ("training-memory", "Sequence length|Tokens of a sequence"),

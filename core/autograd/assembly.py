@@ -1,8 +1,4 @@
-"""Living nodes and noted operations put together as the plain data of a `Capture`.
-
-Why apart: which operation made which node is a question of its own, with two answers: the node of
-the tensor that an operation gave, or, where a write has changed that, the node's number.
-"""
+"""Living nodes and noted operations put together as the plain data of a `Capture`."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,7 +1,4 @@
-"""Drawing groups of a graph as one box each, without making a circle.
-
-Why apart: it knows ids and arrows alone, and is proved on graphs that no program has made.
-"""
+"""Drawing groups of a graph as one box each, without making a circle."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter

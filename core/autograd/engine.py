@@ -1,7 +1,4 @@
-"""One backward pass, watched: what goes into each node and comes out, and what is freed when.
-
-Why apart: it puts hooks on living nodes and takes them off again.
-"""
+"""One backward pass, watched: what goes into each node and comes out, and what is freed when."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""The forward pass as it runs: every aten operation, with what makes its node known afterwards.
-
-Why apart: it knows torch's dispatch mode, and holds living tensors.
-"""
+"""The forward pass as it runs: every aten operation, with what makes its node known afterwards."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -2,8 +2,6 @@
 
 The real node is called with one-hot gradients, so each call gives a row. Calling a node frees
 nothing that it saved and runs no hook.
-
-Why apart: it can be asked of any node of torch, captured or not.
 """
 
 from collections.abc import Callable, Mapping, Sequence

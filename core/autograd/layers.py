@@ -1,7 +1,4 @@
-"""The order of boxes within their layers, so that few links cross.
-
-Why apart: it knows no coordinates, only who stands above whom.
-"""
+"""The order of boxes within their layers, so that few links cross."""
 
 import itertools
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""Autograd's graph while it lives: its nodes, what each keeps, and which are still needed.
-
-Why apart: it walks torch's own objects; what is told of them is plain data.
-"""
+"""Autograd's graph while it lives: its nodes, what each keeps, and which are still needed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

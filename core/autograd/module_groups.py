@@ -1,7 +1,4 @@
-"""Which nodes and ghosts become one box: closed modules, identical ones of a list, neighbours.
-
-Why apart: a group is a name here; `collapse` makes what is drawn of it.
-"""
+"""Which nodes and ghosts become one box: closed modules, identical ones of a list, neighbours."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""What autograd refuses: torch's words, what they mean, what to do, and how to write it instead.
-
-Why apart: a table; `errors` looks things up in it. Tests run failing code for every row.
-"""
+"""What autograd refuses: torch's words, what they mean, what to do, and how to write it instead."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

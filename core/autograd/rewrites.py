@@ -1,7 +1,4 @@
-"""A program changed so that autograd accepts it: what `errors` proposes, as text to copy.
-
-Why apart: trees of Python, where `errors` speaks of tensors and gradients. Comments are lost.
-"""
+"""A program changed so that autograd accepts it: what `errors` proposes, as text to copy."""
 
 import ast
 import itertools

@@ -1,7 +1,4 @@
-"""A capture while it runs: it holds living tensors, and gives them back as they were.
-
-Why apart: `capture` says what is run; here is how it is watched.
-"""
+"""A capture while it runs: it holds living tensors, and gives them back as they were."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress

@@ -1,7 +1,4 @@
-"""Heights at which boxes stand, so that links run as level as their order allows.
-
-Why apart: an order and sizes in, coordinates out; it knows nothing of graphs.
-"""
+"""Heights at which boxes stand, so that links run as level as their order allows."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,7 +1,4 @@
-"""Cards on FLOPs and seconds.
-
-Why apart: one subject a file; the deck of all of them would be 1,400 lines.
-"""
+"""Cards on FLOPs and seconds."""
 
 from typing import Final
 
@@ -132,7 +129,7 @@ CARDS: Final = (
         ),
         written="{:.3e}",
         page="autograd/computation_graph",
-        query=(("graph_of", "mlp"), ("graph_tab", "nodes")),
+        query=(("graph_of", "mlp"), ("graph_nodes", "true")),
         concepts=("C126",),
     ),
     Card(

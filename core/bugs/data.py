@@ -1,7 +1,4 @@
-"""Cards on data, seeds and checkpoints.
-
-Why apart: one subject a file; the deck of all of them would be 1,400 lines.
-"""
+"""Cards on data, seeds and checkpoints."""
 
 from typing import Final
 

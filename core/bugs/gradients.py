@@ -1,7 +1,4 @@
-"""Cards on autograd.
-
-Why apart: one subject a file; the deck of all of them would be 1,400 lines.
-"""
+"""Cards on autograd."""
 
 from typing import Final
 

@@ -1,7 +1,4 @@
-"""Cards on bytes: units, weights, training state, activations.
-
-Why apart: one subject a file; the deck of all of them would be 1,400 lines.
-"""
+"""Cards on bytes: units, weights, training state, activations."""
 
 from typing import Final
 

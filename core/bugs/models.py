@@ -1,7 +1,4 @@
-"""Cards on layers and their first values.
-
-Why apart: one subject a file; the deck of all of them would be 1,400 lines.
-"""
+"""Cards on layers and their first values."""
 
 from typing import Final
 
@@ -142,8 +139,8 @@ CARDS: Final = (
         ),
         shows="right",
         written="{:.2f}",
-        page="models/inside_gpt",
-        query=(("inside_tab", "loss"),),
+        page="models/layers_and_parameters",
+        query=(("layers_tab", "init"), ("layers_shows", "loss")),
         concepts=("C144",),
     ),
     Card(

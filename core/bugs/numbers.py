@@ -1,7 +1,4 @@
-"""Cards on number formats.
-
-Why apart: one subject a file; the deck of all of them would be 1,400 lines.
-"""
+"""Cards on number formats."""
 
 from typing import Final
 

@@ -1,7 +1,4 @@
-"""Cards on shapes, views and masks.
-
-Why apart: one subject a file; the deck of all of them would be 1,400 lines.
-"""
+"""Cards on shapes, views and masks."""
 
 from typing import Final
 

@@ -1,7 +1,4 @@
-"""Cards on training loops.
-
-Why apart: one subject a file; the deck of all of them would be 1,400 lines.
-"""
+"""Cards on training loops."""
 
 from typing import Final
 
@@ -189,7 +186,7 @@ CARDS: Final = (
         shows="right",
         written="{:.2f}",
         page="models/layers_and_parameters",
-        query=(("layers_tab", "modules"), ("layers_model", "classifier")),
+        query=(("layers_tab", "init"), ("layers_shows", "labels")),
         concepts=("C101",),
     ),
     Card(
@@ -227,7 +224,7 @@ CARDS: Final = (
         shows="right",
         hears_warnings=True,
         page="dtypes/low_precision_training",
-        query=(("lowp_tab", "scaler"),),
+        query=(("lowp_tab", "scale"), ("lowp_scale_by", "scaler")),
         concepts=("C18",),
     ),
     Card(

@@ -1,7 +1,4 @@
-"""An operation on tensors without data: shapes, bytes and FLOPs before anything is allocated.
-
-Why apart: what may be asked for is judged here, where `execution` does what was allowed.
-"""
+"""An operation on tensors without data: shapes, bytes and FLOPs before anything is allocated."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

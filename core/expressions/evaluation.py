@@ -1,7 +1,4 @@
-"""What an expression comes to: one operation after the other, as Python orders them.
-
-Why apart: expressions, of which `interpreter` makes statements.
-"""
+"""What an expression comes to: one operation after the other, as Python orders them."""
 
 import ast
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""Operations done one by one, each after a dry run, within the limits of a program.
-
-Why apart: how an operation is carried out, where `interpreter` says which operations there are.
-"""
+"""Operations done one by one, each after a dry run, within the limits of a program."""
 
 import time
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""What may be called by its name: torch's functions, einops' four, and the names of dtypes.
-
-Why apart: a new function is a row here, and changes nothing of what names mean.
-"""
+"""What may be called by its name: torch's functions, einops' four, and the names of dtypes."""
 
 import inspect
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""What programs about gradients may call beyond the rest: autograd's own, losses, functions.
-
-Why apart: rows of one profile, which the others shall not have.
-"""
+"""What programs about gradients may call beyond the rest: autograd's own, losses, functions."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,7 +1,4 @@
-"""Which nodes of Python's tree a text may be made of, and how many of them.
-
-Why apart: tables, which every profile chooses from; `grammar` says what is done with them.
-"""
+"""Which nodes of Python's tree a text may be made of, and how many of them."""
 
 import ast
 from dataclasses import dataclass

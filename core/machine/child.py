@@ -39,7 +39,7 @@ def lines_of(module: str, arguments: Sequence[str] = (), *, seconds: float) -> I
     """Run `python -m module` and yield each line that it prints as soon as it does.
 
     Args:
-        module: One of ours, such as "core.dtypes.libraries.proof".
+        module: One of ours, such as "core.dtypes.libraries.library".
         arguments: What follows it on the command line.
         seconds: After these the process is ended.
 

@@ -1,7 +1,4 @@
-"""Which GPUs a process may see, and under which driver: known without torch, and at once.
-
-Why apart: measured speeds and probes are kept by it, and neither belongs to the other.
-"""
+"""Which GPUs a process may see, and under which driver: known without torch, and at once."""
 
 import os
 import shutil

@@ -1,8 +1,7 @@
-"""What torch and ml_dtypes do here, and the codec's proof: asked in a child, no torch imported."""
+"""What torch and ml_dtypes do here: asked in a child process, no torch imported."""
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -10,13 +9,11 @@ from filelock import FileLock
 
 from core.dtypes.exact import parse_value
 from core.dtypes.libraries.library_records import CastRow, LibraryReport, report_from_json
-from core.dtypes.libraries.proof_rows import ProofRow, row_from_json
 from core.machine.child import lines_of
 from core.machine.machine import describe_machine, installed_version
 from core.machine.state import keep_json, kept_file, state_directory
 
 LIBRARY_SECONDS: Final = 180
-PROOF_SECONDS: Final = 300
 FORMAT_VERSION: Final = 1
 _MODULE: Final = "core.dtypes.libraries.library"
 
@@ -66,19 +63,6 @@ def cast_in_child(text: str) -> tuple[CastRow, ...]:
     parse_value(text)  # refused here, in the reader's language
     lines = lines_of(_MODULE, [f"--value={text}"], seconds=LIBRARY_SECONDS)
     return tuple(CastRow(**row) for row in json.loads("".join(lines)))
-
-
-def run_proof(on_row: Callable[[ProofRow], None] = lambda _row: None) -> tuple[ProofRow, ...]:
-    """Prove the codec against what is installed here; calls `on_row` after each comparison.
-
-    Raises:
-        ValueError: If the child process failed.
-    """
-    rows = []
-    for line in lines_of("core.dtypes.libraries.proof", ["--json"], seconds=PROOF_SECONDS):
-        rows.append(row_from_json(json.loads(line)))
-        on_row(rows[-1])
-    return tuple(rows)
 
 
 def _cache_file() -> Path:

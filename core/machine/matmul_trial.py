@@ -4,8 +4,6 @@
 not: it prints one line of JSON for each call: the first one, calls that the clock does not wait
 for, and calls that it waits for. An accelerator takes a call and answers at once; only the wait
 shows how long the product takes. What the probe measures waits always.
-
-Why apart: `python -m` runs it in a separate process; the server reads matmul_timing only.
 """
 
 import json

@@ -3,8 +3,6 @@
 The logit lens reads the residual stream between two blocks as if it were the last one, with the
 final norm and the head (nostalgebraist 2020, "interpreting GPT: the logit lens").
 
-Why apart: it says what a model thinks, whole; beside it is chosen what of that fits into a picture.
-
 Shape letters: L layers, H heads, T tokens, V vocabulary.
 """
 

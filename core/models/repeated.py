@@ -1,8 +1,6 @@
 """The tree of a whole language model out of one block of each kind: 70B in milliseconds.
 
 Blocks of a kind are equal, so one of them on meta says what all of them are.
-
-Why apart: it knows how our two families of models are built; what reads a tree does not.
 """
 
 from collections.abc import Callable, Sequence

@@ -10,14 +10,11 @@ import torch
 from torch import Tensor
 
 from core.expressions.dispatch import Watching, storage_id
-from core.expressions.methods import METHODS, PROPERTIES
-from core.expressions.operation import INDEX, Operation, Value, tensors_in
+from core.expressions.operation import Operation, Value, tensors_in
 from core.tensors.layout import Layout
-from core.tensors.prediction import RULES
-from core.tensors.rules import Kind, Predicted
+from core.tensors.rules import Kind
 from core.tensors.steps import AtenRow, Step, TracedStorage, TracedTensor
 
-CALLS: Final = {**METHODS, **PROPERTIES, INDEX.name: INDEX}  # whose names the rules bear
 # What makes a storage and only moves numbers there, or finds out which: the rest computes.
 _MOVING: Final = {
     *("clone", "copy", "_to_copy", "cat", "stack", "flip", "roll", "rot90", "repeat", "im2col"),
@@ -85,7 +82,6 @@ class Recorder:
     ) -> Step:
         inputs = operation.inputs
         kind = _kind_of(outputs[0], inputs, rows)
-        predicted, is_as_predicted = _compared(operation, Predicted(kind, layout_of(outputs[0])))
         return Step(
             text=operation.text,
             call=operation.call.name,
@@ -94,8 +90,6 @@ class Recorder:
             outputs=tuple(self.tensor(x, operation.text) for x in outputs),
             kind=kind,
             bytes_made=sum(row.num_bytes for row in rows),
-            predicted=predicted,
-            is_as_predicted=is_as_predicted,
             aten=tuple(rows),
             changed=self._changes(before),
         )
@@ -178,19 +172,3 @@ def _kind_of(x: Tensor, inputs: Sequence[Tensor], rows: Sequence[AtenRow]) -> Ki
     made = {row.name.split(".")[1] for row in rows if not row.is_view}
     is_gathered = "gather" in made  # take_along_dim computes where, and then only moves
     return "copy" if made <= _MOVING or is_gathered else "new"
-
-
-def _compared(operation: Operation, actual: Predicted) -> tuple[Predicted | None, bool]:
-    """Return what the rule says, and whether torch did the same; a rule may wrongly say no."""
-    try:
-        predicted = _prediction(operation)
-    except ValueError:
-        return None, False
-    return predicted, predicted is None or predicted == actual
-
-
-def _prediction(operation: Operation) -> Predicted | None:
-    rule = RULES.get(operation.call.name)
-    if rule is None or CALLS.get(operation.call.name) is not operation.call:
-        return None  # einops has a repeat too
-    return rule(layout_of(operation.arguments[0]), *operation.arguments[1:])

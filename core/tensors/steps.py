@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.expressions.error import Span
 from core.tensors.layout import Layout
-from core.tensors.rules import Kind, Predicted
+from core.tensors.rules import Kind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,8 +78,6 @@ class Step:
             own, "same" is an object that it read, "new" has numbers that were computed, or read no
             tensor. Of several outputs, that of the first.
         bytes_made: Of all storages that it made, hidden ones too.
-        predicted: What the rule says; None where there is no rule.
-        is_as_predicted: Whether torch did the same; True without a rule.
         aten: What ran underneath.
         changed: For a step that writes: storage key -> addresses whose values differ now.
     """
@@ -91,8 +89,6 @@ class Step:
     outputs: tuple[TracedTensor, ...]
     kind: Kind
     bytes_made: int
-    predicted: Predicted | None
-    is_as_predicted: bool
     aten: tuple[AtenRow, ...]
     changed: Mapping[str, tuple[int, ...]]
 

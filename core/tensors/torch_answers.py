@@ -1,23 +1,18 @@
-"""What torch itself makes of shapes: its words where it refuses, what it stretches and copies."""
+"""What torch itself makes of shapes: its words where it refuses, its values, what it copies."""
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final, Literal
+from typing import Final
 
 import torch
 from torch import Tensor
 
 from core.expressions import MATERIALIZED
-from core.language import _
-from core.language.listing import listed
-from core.tensors.broadcasting import Broadcast, Operand, matmul_shape, matmul_sizes
-from core.tensors.presets import tensors_of
-from core.tensors.shape_text import written_shape
-from core.tensors.trace import Step, Trace, trace
+from core.tensors.broadcasting import Broadcast, matmul_shape, matmul_sizes
+from core.tensors.layout import Layout
+from core.tensors.presets import DTYPES, counted, tensors_of
+from core.tensors.trace import Step, trace
 
-How = Literal["expand", "repeat"]
-MAX_OPERANDS: Final = 4
-HOW: Final[tuple[How, ...]] = ("expand", "repeat")
 _SMALL: Final = 10_000  # elements that are made for a message
 
 
@@ -56,52 +51,28 @@ def run_matmul(left: Sequence[int], right: Sequence[int], dtype: str) -> Step:
     return ran.steps[-1]
 
 
-def stretch_calls(case: Broadcast, how: How) -> tuple[tuple[str, str], ...]:
-    """Return name and call for each operand that is stretched; for the first if none is.
+def view_refusal(layout: Layout, dtype: str, target: Sequence[int]) -> str:
+    """Return what `view` raises on a tensor with these very strides; empty if it is a view."""
+    x = torch.empty_strided(layout.shape, layout.stride, dtype=DTYPES[dtype], device="meta")
+    return _message(lambda: x.view(tuple(target)))
 
-    >>> from core.tensors.broadcasting import broadcast
-    >>> stretch_calls(broadcast({"a": (3, 1), "b": (3, 4)}, 4), "expand")
-    (('a', 'a.expand(3, 4)'),)
+
+def broadcast_values(case: Broadcast) -> list[Tensor]:
+    """Run `a + b + ...` and return the operands, stretched, and the result.
+
+    The first operand counts in tens, so that its numbers can be told from those of the others.
 
     Raises:
         ValueError: If the shapes do not go together.
     """
     if case.result is None:
-        message = _("{shapes} cannot be broadcast: the tab Shapes says why.")
-        raise ValueError(message.format(shapes=listed(case.shapes)))
-    shape = case.result.shape
-    stretched = [each for each in case.operands if each.stored.shape != shape]
-    return tuple((each.name, _call(each, shape, how)) for each in stretched or case.operands[:1])
-
-
-def _call(operand: Operand, shape: Sequence[int], how: How) -> str:
-    own = operand.stored.shape
-    padded = (1,) * (len(shape) - len(own)) + own
-    counts = [length if old == 1 else 1 for length, old in zip(shape, padded, strict=True)]
-    return f"{operand.name}.{how}({written_shape(shape if how == 'expand' else counts)})"
-
-
-def run_stretch(case: Broadcast, how: How, dtype: str, most: int = MAX_OPERANDS) -> Trace:
-    """Run the calls and return every step; large tensors have no data, and cost nothing.
-
-    Args:
-        case: What is broadcast.
-        how: By "expand" or by "repeat".
-        dtype: Of the operands.
-        most: So many of them at most, the first ones.
-
-    Raises:
-        ValueError: If the shapes do not go together.
-    """
-    calls = stretch_calls(case, how)[:most]
-    operands = {each.name: each.stored for each in case.operands}
-    sizes = [operands[name].numel for name, _call in calls]
-    sizes += [case.result.numel] if case.result else []
-    is_small = len(calls) * max(sizes) <= MATERIALIZED.num_elements
-    shapes = {name: operands[name].shape for name, _call in calls}
-    tensors, limits = tensors_of(shapes, dtype, is_small=is_small)
-    source = "\n".join(f"{name}_wide = {call}" for name, call in calls)
-    return trace(source, tensors, limits)
+        raise ValueError(f"{case.shapes} do not go together")
+    given = [
+        counted(each.stored.shape) * (1 if number else 10)
+        for number, each in enumerate(case.operands)
+    ]
+    stretched = [x.expand(case.result.shape) for x in given]
+    return [*stretched, sum(given[1:], start=given[0])]
 
 
 def _zeros(shape: Sequence[int]) -> Tensor:

@@ -1,7 +1,4 @@
-"""A program run on real tensors, step by step: where every element lies after each.
-
-Torch is the truth; the rules of `core.tensors.rules` predict beside it where there is one.
-"""
+"""A program run on real tensors, step by step: where every element lies after each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -182,7 +182,11 @@ def test_the_designer_builds_what_is_asked(open_page, query, said):
         ({"bits_tab": "side", "bits_value": "0.1"}, ["0.0999755859375", "0.10009765625"]),
         ({"bits_tab": "codes"}, ["65536 codes, 63488 of them numbers", "65504.0"]),
         ({"bits_tab": "numbers"}, ["bfloat16 0.0078125", "float16 0.0009765625"]),
-        ({"bits_tab": "timeline"}, ["1985 ['float64: 64 bits'", "2025 ['float4_e2m1fn: 4 bits']"]),
+        (
+            {"bits_view": "years", "bits_tab": "numbers", "bits_group": "all"},
+            ["1985 float64 64 bits"],
+        ),
+        ({"bits_tab": "side", "bits_stored": "picture"}, ["56 "]),
         ({"bits_tab": "designer"}, ["max 65504.0 eps 0.0009765625", "15,359 of 31,743"]),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 from core.tensors.broadcast_examples import EXAMPLES, PRODUCTS
 from core.tensors.shape_text import ABSENT, written_shape
 from pages.shared.lessons import lessons_of
-from tests.app.shown import ask, browser_part, commit, headline, said, texts
+from tests.app.shown import ask, commit, headline, said, texts
 
 KEY = "tensors/broadcasting"
 
@@ -68,13 +68,11 @@ def test_one_shape_alone_is_too_few_and_four_are_welcome(open_page):
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.key)
-def test_every_example_is_drawn_in_both_tabs(open_page, example):
+def test_every_example_is_drawn(open_page, example):
     shapes = dict(zip(("broad_a", "broad_b", "broad_c", "broad_d"), example.shapes, strict=False))
     query = {name: written_shape(shape) for name, shape in shapes.items()}
     app = open_page(KEY, **query)
     assert all(str(shape) in headline(app) for shape in example.shapes)
-    if "→" in headline(app):
-        assert "copied" in headline(open_page(KEY, broad_tab="stride", **query))
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda each: each.key)
@@ -82,30 +80,6 @@ def test_every_product_is_drawn(open_page, product):
     query = {"broad_x": written_shape(product.left), "broad_y": written_shape(product.right)}
     app = open_page(KEY, broad_tab="matmul", **query)
     assert f"{product.left} @ {product.right}" in headline(app)
-
-
-def test_stride_0_is_drawn_and_repeat_copies(open_page):
-    app = open_page(KEY, broad_tab="stride")
-    assert "0 B copied" in headline(app)
-    (sent,) = browser_part(app, "tensor_map")
-    assert [each["kind"] for each in sent["steps"]] == ["given", "given", "view", "view"]
-    second = open_page(KEY, broad_tab="stride", broad_at="3:2,1")
-    assert headline(second).startswith("`b.expand(3, 4)` has strides (0, 1)")
-    copied = open_page(KEY, broad_tab="stride", broad_how="repeat")
-    assert "copies 48 B" in headline(copied)
-
-
-def test_a_padding_mask_shows_the_strides_of_its_view(open_page):
-    app = open_page(KEY, broad_tab="stride", broad_a="4, 12, 128, 128", broad_b="4, 1, 1, 128")
-    assert "(128, 0, 0, 1)" in headline(app)
-    assert "strides (128, 128, 128, 1)" in said(app)
-    (chart,) = app.get("plotly_chart")
-    assert "2.00 KiB, and would be 3.00 MiB" in chart.proto.alt
-
-
-def test_shapes_that_do_not_go_together_are_not_stretched(open_page):
-    app = open_page(KEY, broad_tab="stride", broad_a="3", broad_b="4")
-    assert "the tab Shapes says why" in app.error[0].value
 
 
 @pytest.mark.parametrize(
@@ -181,3 +155,10 @@ def test_a_locked_page_has_no_slider_that_moves(open_page):
     app = open_page(KEY, lock="1")
     assert all(each.disabled for each in app.select_slider)
     assert [each.key for each in open_page(KEY, hide="a").select_slider] == ["broad_b_slider"]
+
+
+def test_the_cells_hold_the_values_and_their_sums(open_page):
+    (chart,) = open_page(KEY).get("plotly_chart")
+    assert '"23"' in chart.proto.spec
+    (large,) = open_page(KEY, broad_a="32, 1", broad_b="32").get("plotly_chart")
+    assert '"23"' not in large.proto.spec

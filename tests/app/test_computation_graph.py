@@ -23,7 +23,7 @@ from pages.shared.start.torch_errors import error_of
 from tests.app.shown import alt, ask, captions, commit, headline, page_links, said
 
 PAGE = "autograd/computation_graph"
-TABS = ("graph", "chain", "check", "saved", "nodes")
+TABS = ["graph", "chain", "saved"]
 LANGUAGES = ("en", "zh")
 RUNS = [key for key, preset in PRESETS.items() if preset.refusal is None]
 pytestmark = pytest.mark.filterwarnings("ignore:Using backward")
@@ -325,7 +325,7 @@ def test_a_formula_that_does_not_give_the_gradient_is_left_out(open_page):
 
 
 def test_a_wrong_backward_is_found_by_the_differences(open_page):
-    app = open_page(PAGE, graph_of="wrong_backward", graph_tab="check")
+    app = open_page(PAGE, graph_of="wrong_backward", graph_tab="chain", graph_check="true")
     assert "wrong" in headline(app)
     (table,) = [each.value for each in app.table]
     x = BUILT_GRAPHS["wrong_backward"].default
@@ -343,7 +343,7 @@ def test_differences_say_why_a_right_backward_need_not_agree(open_page):
         "hook": {"graph_of": "hooks"},
     }
     for reason, asked in rows.items():
-        app = open_page(PAGE, graph_tab="check", **asked)
+        app = open_page(PAGE, graph_tab="chain", graph_check="true", **asked)
         assert "wrong" not in headline(app), reason
         assert reason in headline(app).lower()
         (table,) = [each.value for each in app.table]
@@ -355,11 +355,11 @@ def test_differences_say_why_a_right_backward_need_not_agree(open_page):
 
 def test_what_cannot_be_checked_says_why_and_of_two_backwards_the_first_is(open_page):
     single = {"graph_code": "y = x @ torch.ones(2)", "graph_leaves": "x = [1.0, 4.0]"}
-    app = open_page(PAGE, graph_tab="check", **single)
+    app = open_page(PAGE, graph_tab="chain", graph_check="true", **single)
     assert "Double and Float" in headline(app)
     assert not app.error
     twice = {"graph_code": "(2 * x).backward()\n(x ** 2).backward()", "graph_leaves": "x = 3.0"}
-    app = open_page(PAGE, graph_tab="check", **twice)
+    app = open_page(PAGE, graph_tab="chain", graph_check="true", **twice)
     assert list(app.table[0].value["Autograd"]) == ["2"]
     assert "first call is checked" in said(app)
 
@@ -409,13 +409,15 @@ def test_where_no_gradient_can_be_asked_for_the_question_is_about_the_start(open
 
 
 def test_slopes_nearby_agree_to_many_digits(open_page):
-    found = re.search(r"to ([\d.e-]+)$", headline(open_page(PAGE, graph_tab="check")))
+    found = re.search(
+        r"to ([\d.e-]+)$", headline(open_page(PAGE, graph_tab="chain", graph_check="true"))
+    )
     assert math.log10(float(found[1])) < -6
 
 
 @pytest.mark.slow
 def test_every_parameter_of_a_module_has_its_slope(open_page):
-    app = open_page(PAGE, graph_of="gpt", graph_number="2", graph_tab="check")
+    app = open_page(PAGE, graph_of="gpt", graph_number="2", graph_tab="chain", graph_check="true")
     assert errors(app) == []
     (table,) = [each.value for each in app.table]
     model = BUILT_GRAPHS["gpt"].made(2).module
@@ -426,7 +428,7 @@ def test_every_parameter_of_a_module_has_its_slope(open_page):
 
 def test_the_differences_are_those_of_the_graph_that_is_drawn(open_page):
     capture = capture_built(BUILT_GRAPHS["two_products"], 2)
-    app = open_page(PAGE, graph_of="two_products", graph_tab="check")
+    app = open_page(PAGE, graph_of="two_products", graph_tab="chain", graph_check="true")
     (table,) = [each.value for each in app.table]
     for name, told in zip(table["Leaf"], table["Autograd"], strict=True):
         first = float(told.split(", ")[0])

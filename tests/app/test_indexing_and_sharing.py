@@ -1,5 +1,6 @@
 """Indexing and sharing through the frame: what changes, what copies, what is refused, links."""
 
+import json
 import re
 from contextlib import nullcontext
 
@@ -11,10 +12,9 @@ from core.tensors.numpy_bridge import BRIDGES
 from core.tensors.presets import WRITE_PRESETS
 from core.tensors.strided_windows import WINDOWS
 from pages.shared.lessons import lessons_of
-from tests.app.shown import ask, browser_part, captions, commit, headline, said
+from tests.app.shown import ask, captions, commit, headline, said
 
 KEY = "tensors/indexing_and_sharing"
-MAP = "tensor_map"
 
 
 def codes(app):
@@ -25,8 +25,11 @@ def test_the_page_opens_with_a_write_through_a_transpose_and_marks_one_address(o
     app = open_page(KEY)
 
     assert headline(app) == "`y[0, 1] = 100` changes `x` and `y` (address 3 of S0)"
-    (sent,) = browser_part(app, MAP)
-    assert sent["storages"]["S0"]["changed"] == [3]
+    parts = [each.proto for each in app.get("bidi_component")]
+    maps = [json.loads(each.json)[0] for each in parts if each.component_name == "tensor_map"]
+    other, sent = maps
+    assert sent["storages"]["S0"]["changed"] == other["storages"]["S0"]["changed"] == [3]
+    assert (other["step"], sent["step"]) == (0, 2)
     assert sent["storages"]["S0"]["values"] == ["0", "1", "2", "100", "4", "5"]
     (table,) = [each.value for each in app.table]
     assert list(table["Before"]) == ["[[0, 1, 2], [3, 4, 5]]", "[[0, 3], [1, 4], [2, 5]]"]
@@ -194,3 +197,12 @@ def test_the_headline_names_what_this_write_changed(open_page, run_code):
         assert app.session_state["headline"].startswith(sentence), source
         count = 1 if "(address " in sentence else 3 if "–" in sentence else 0
         assert f"x {count} elements changed" in run_code(app), source
+
+
+def test_what_a_tensor_has_that_an_ndarray_has_not_is_run(open_page, run_code):
+    app = open_page(KEY, index_tab="numpy", index_bridge="differences")
+    assert "all 5; an ndarray fails 4" in headline(app)
+    assert run_code(app).count("Error") == 3
+    graph = open_page(KEY, index_tab="numpy", index_bridge="graph", index_traced="1")
+    assert "wrong for 3, 4, 5 rows" in headline(graph)
+    assert "5 10.0 0.0" in run_code(graph) or "5 2.0 0.0" in run_code(graph)

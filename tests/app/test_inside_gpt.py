@@ -4,10 +4,8 @@ import re
 import threading
 
 import pytest
-import torch
 
 from core.budget.by_hand.gpt import kv_cache
-from core.models.first_loss import first_loss_on_random_text
 from core.models.generation import forward_flops, generate
 from core.models.lens import attention_maps, logit_lens
 from core.train.learning.opened import open_fresh, open_shipped, shipped_steps
@@ -129,7 +127,7 @@ def test_two_models_stand_side_by_side(open_page, opened, ids):
     assert second["chances"][-1][-1][0] == round(10_000 * float(fresh.max()))
 
 
-@pytest.mark.parametrize("tab", ["depth", "tokens", "stages", "attention", "generation", "loss"])
+@pytest.mark.parametrize("tab", ["depth", "tokens", "stages", "attention", "generation"])
 @pytest.mark.parametrize("text", ["", "你好，世界", "🎉🎉", "a", "\n\n  ", "x" * 390 + "\u0301"])
 def test_any_text_is_shown_or_explained_in_every_tab(open_page, tab, text):
     app = open_page(PAGE, inside_tab=tab, inside_text=text)
@@ -207,15 +205,6 @@ def test_beyond_the_context_the_cache_is_computed_anew_and_that_is_said(open_pag
     assert "window slides" not in said(short)
 
 
-def test_the_first_loss_of_a_wide_tied_embedding_is_far_above_ln_v(open_page, opened):
-    app = open_page(PAGE, inside_tab="loss")
-    curve = first_loss_on_random_text(opened.model.shape)
-    assert f"{curve[-1].loss:.2f} nats" in headline(app)
-    assert curve[-1].loss > 10 * curve[0].loss
-    ln_vocab = torch.tensor(float(opened.model.shape.vocab_size)).log()
-    assert f"{ln_vocab:.2f}" in headline(app)
-
-
 @pytest.mark.parametrize("width", range(2, 17))
 def test_an_odd_head_width_is_an_error_that_says_which_are_allowed(open_page, width):
     app = open_page(PAGE, inside_tab="tokens", inside_view="rotary", inside_head_dim=str(width))
@@ -250,7 +239,6 @@ def test_a_row_of_the_embedding_is_one_hot_times_the_matrix(open_page):
         {"inside_with": "fresh"},
         {"inside_run": "fresh"},
         {"inside_tab": "generation"},
-        {"inside_tab": "loss"},
         *(
             {"inside_tab": "tokens", "inside_view": view}
             for view in ("ids", "rows", "cosines", "rotary")

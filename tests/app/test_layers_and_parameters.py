@@ -12,22 +12,22 @@ from torch import nn
 from core.budget.catalogue.hf_config import read_config
 from core.budget.catalogue.models import MODELS
 from core.budget.weights.parameters import counts as parameters_of
+from core.models.first_loss import first_loss_on_random_text
 from core.models.gpt import GPT
 from core.models.layer_zoo import LAYERS
 from core.models.small import SMALL
 from core.models.spec import GPTShape
+from core.train.learning.opened import open_shipped, shipped_steps
 from pages.models.layers_and_parameters.inputs import CONTEXTS, HEADS, VOCABULARIES, WIDTHS
 from tests.app.shown import alt, ask, commit, headline, page_links, said
 
 PAGE = "models/layers_and_parameters"
-TABS = ("tree", "modules", "trainable", "zoo", "init", "ndarray")
+TABS = ("tree", "trainable", "zoo", "init")
 QUESTIONS = (  # tab, key of its question, the right answer
     ("tree", "layers_twice_the_width", 1),
-    ("modules", "layers_twice_the_heads", 1),
     ("trainable", "layers_before_the_first_step", 1),
     ("zoo", "layers_one_row", 1),
     ("init", "layers_sixteen_layers", 2),
-    ("ndarray", "layers_traced_branch", 1),
 )
 
 
@@ -228,7 +228,7 @@ def test_batch_norm_refuses_one_row_in_torchs_own_words(open_page):
 
 
 def test_the_classifier_learns_nothing_from_random_labels(open_page):
-    app = open_page(PAGE, layers_model="classifier", layers_tab="modules")
+    app = open_page(PAGE, layers_tab="init", layers_shows="labels")
     floor = app.get("plotly_chart")[0].proto.alt
     *_first, last, classes, bound = re.findall(r"\d+\.?\d*", floor)
     assert classes == "3"
@@ -255,13 +255,6 @@ def test_a_bound_is_said_in_standard_deviations(open_page, bound, sigmas):
     assert 2.99 < float(largest) <= 3 if sigmas == 3 else 4.3 < float(largest) < 6.2
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 5])
-def test_a_graph_is_wrong_where_python_takes_the_other_branch(open_page, rows):
-    query = query_of(tab="ndarray", topic="graph", rows=rows)
-    wrong = [each for each in range(1, 6) if (each > 2) != (rows > 2)]
-    assert headline(open_page(PAGE, **query)).endswith(f"{', '.join(map(str, wrong))} rows")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("tab", "key", "right"), QUESTIONS, ids=TABS)
 def test_each_tab_asks_and_explains_its_answer(open_page, tab, key, right):
@@ -276,24 +269,8 @@ def test_each_tab_asks_and_explains_its_answer(open_page, tab, key, right):
 def test_the_code_of_a_model_prints_the_count_of_the_headline(open_page, run_code, key):
     app = open_page(PAGE, layers_model=key)
     assert f" {run_code(app).strip()} parameters" in headline(app)
-    names = run_code(open_page(PAGE, layers_model=key, layers_tab="modules"))
+    names = run_code(open_page(PAGE, layers_model=key, layers_flops="true"))
     assert "weight" in names
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"tab": "init", "shows": "product", "fan_in": 1024},
-        {"tab": "init", "shows": "bound", "bound": "sigmas"},
-        {"tab": "ndarray", "topic": "graph"},
-        *({"tab": "init", "activation": each, "residual": "true"} for each in ("tanh", "gelu")),
-        *({"tab": "zoo", "layer": each, "batch": 1} for each in LAYERS),
-    ],
-    ids=str,
-)
-def test_the_code_of_every_view_runs(open_page, run_code, query):
-    assert run_code(open_page(PAGE, **query_of(**query))).strip()
 
 
 def test_the_code_of_lora_changes_nothing_and_counts_the_same_rank(open_page, run_code):
@@ -302,12 +279,13 @@ def test_the_code_of_lora_changes_nothing_and_counts_the_same_rank(open_page, ru
     assert f"trainable: {linear(768, 4) + linear(4, 768)}" in printed
 
 
-def test_the_names_of_a_module_are_those_of_its_state_dict(open_page):
-    app = open_page(PAGE, layers_model="classifier", layers_tab="modules")
-    told = next(each.value for each in app.table if "tied to" in each.value)
-    state = eval(SMALL["classifier"].code, {"nn": nn}).state_dict()  # noqa: S307
-    assert list(told["name"]) == list(state)
-    assert list(told["shape"]) == [str(tuple(each.shape)) for each in state.values()]
+def test_the_first_loss_of_a_wide_tied_embedding_is_far_above_ln_v(open_page):
+    shape = open_shipped(shipped_steps()[-1]).model.shape
+    curve = first_loss_on_random_text(shape)
+    text = headline(open_page(PAGE, layers_tab="init", layers_shows="loss"))
+    assert f"{curve[-1].loss:.2f} nats" in text
+    assert curve[-1].loss > 10 * curve[0].loss
+    assert f"{np.log(shape.vocab_size):.2f}" in text
 
 
 def test_a_presented_page_keeps_its_notes_to_itself(open_page):

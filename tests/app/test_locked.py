@@ -34,7 +34,6 @@ WRITES = {
     ("plan/model_sizes", "model"): {"sizes_a"},
     ("plan/serving", "memory"): {"serving_a"},
     ("plan/flops_and_time", "time"): {"flops_a"},
-    ("dtypes/low_precision_training", "scaler"): {"lowp_scaler_step"},
 }
 
 

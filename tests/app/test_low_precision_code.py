@@ -7,7 +7,6 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import ORDERS, loss_scale_bands
-from core.figures.dtypes.low_precision_training.matmul import error_at
 from pages.dtypes.low_precision_training import (
     loss_scale,
     matmul,
@@ -45,13 +44,12 @@ def test_sums(printed, order):
 def test_one_weight_and_many(printed):
     for update, name in itertools.product((0.0003, 0.005, 0.02), updates.NAMES):
         ways = updates.one_weight(update, 300, name)
-        for way in ("nearest", "master"):
-            asked = {"name": name, "way": way, "update": update, "steps": 300}
-            found = float(printed(updates.CODES[way].format(**asked)).split()[0])
-            assert found == ways[way].stored[-1], asked
-        many = updates.many_weights(update, name, 20)
-        found = float(printed(updates.stochastic((update, many)).code))
-        assert found == pytest.approx(many.mean[-1]), (update, name)
+        many = updates.many_weights(update, 300, name, 20)
+        expected = {way: ways[way].stored[-1] for way in ("nearest", "master")}
+        expected["stochastic"] = pytest.approx(many.mean[-1])
+        for way, weight in expected.items():
+            asked = updates.Asked(name=name, way=way, update=update, steps=300, count=20)
+            assert float(printed(updates.code_of(asked)).split()[0]) == weight, asked
 
 
 def test_softmax(printed):
@@ -92,5 +90,5 @@ def test_the_error_of_a_product(printed):
             asked = matmul.Asked(
                 storage=storage, accumulate=curve.accumulate, chunk=chunk, depth=depth
             )
-            told = f"{100 * error_at(curve, depth):.3g} %"
+            told = f"{100 * matmul.error_at(curve, depth):.3g} %"
             assert printed(matmul.code_of(asked)) == told, asked

@@ -11,7 +11,9 @@ from pages.server.background import jobs
 from tests.app.shown import captions, headline
 
 KEY = "dtypes/low_precision_training"
-TABS = ("sums", "updates", "softmax", "scale", "scaler", "stochastic", "matmul", "pictures")
+TABS = ("sums", "updates", "softmax", "scale", "matmul")
+SCALER = {"lowp_tab": "scale", "lowp_scale_by": "scaler"}
+MANY = {"lowp_tab": "updates", "lowp_update_way": "stochastic"}
 each_tab = pytest.mark.parametrize("tab", TABS)
 
 
@@ -51,12 +53,11 @@ EXTREMES = [
      "lowp_update_size": "0.03", "lowp_update_steps": "3000"},
     {"lowp_tab": "softmax", "lowp_softmax_format": "bfloat16", "lowp_softmax_logit": "100"},
     {"lowp_tab": "scale", "lowp_scale_power": "32", "lowp_scale_format": "float8_e5m2"},
-    {"lowp_tab": "scaler", "lowp_scaler_step": "60", "lowp_scaler_first": "30",
+    {**SCALER, "lowp_scaler_step": "60", "lowp_scaler_first": "30",
      "lowp_scaler_interval": "2000", "lowp_scaler_spike": "false"},
-    {"lowp_tab": "stochastic", "lowp_chance_weights": "1", "lowp_chance_update": "0.01"},
+    {**MANY, "lowp_update_weights": "1", "lowp_update_size": "0.01"},
     {"lowp_tab": "matmul", "lowp_matmul_storage": "float8_e4m3fn", "lowp_matmul_sums": "float32",
      "lowp_matmul_chunk": "64", "lowp_matmul_depth": "64"},
-    {"lowp_tab": "pictures", "lowp_picture_power": "24"},
 ]  # fmt: skip
 
 
@@ -88,10 +89,7 @@ def test_extremes_of_every_control_are_answered(open_page):
         ({"lowp_tab": "updates", "lowp_update_size": "0.0001", "lowp_update_steps": "10",
           "lowp_update_way": "master"},
          "the FP32 master has come to 1.001, its copy in BF16 stays 1. Half the gap is 0.00391"),
-        ({"lowp_tab": "updates", "lowp_update_size": "0.0001", "lowp_update_steps": "10",
-          "lowp_update_way": "stochastic", "lowp_update_format": "float8_e4m3fn"},
-         "stays 1: a step moves it with a chance of 0.08 %, and none did"),
-        ({"lowp_tab": "stochastic", "lowp_chance_weights": "1"}, "1.891 for 1 weight. Exact is 2"),
+        ({**MANY, "lowp_update_weights": "1"}, "1.891 for 1 weight. Exact is 2"),
         ({"lowp_tab": "softmax", "lowp_softmax_logit": "5"}, "in FP16 is 148.38, which fits"),
         ({"lowp_tab": "softmax", "lowp_softmax_logit": "11"}, "the sum overflows (inf)"),
         ({"lowp_tab": "softmax", "lowp_softmax_logit": "-20"}, "is 0, like all the others"),
@@ -100,12 +98,7 @@ def test_extremes_of_every_control_are_answered(open_page):
          "subnormal"),
         ({"lowp_tab": "scale", "lowp_scale_source": "single", "lowp_scale_power": "32",
           "lowp_scale_format": "float8_e4m3fn"}, "1e-8 × 4,294,967,296 in E4M3 is 44"),
-        (
-            {"lowp_tab": "pictures", "lowp_picture_power": "-24"},
-            "786,432 of 786,432 colour values became 0",
-        ),
-        ({"lowp_tab": "pictures", "lowp_picture_power": "-18"}, "keeps 1 shade;"),
-        ({"lowp_tab": "scaler", "lowp_scaler_interval": "2000", "lowp_scaler_step": "20",
+        ({**SCALER, "lowp_scaler_interval": "2000", "lowp_scaler_step": "20",
           "lowp_scaler_first": "0.01"}, "Clean steps in a row: 20 of 2,000."),
     ],
 )  # fmt: skip
@@ -114,9 +107,7 @@ def test_the_headline_says_what_the_lab_shows(open_page, query, said):
 
 
 def test_a_step_beyond_the_gap_does_not_stop_at_the_neighbour(open_page):
-    app = open_page(
-        KEY, lowp_tab="stochastic", lowp_chance_format="float16", lowp_chance_update="0.003"
-    )
+    app = open_page(KEY, **MANY, lowp_update_format="float16", lowp_update_size="0.003")
     assert "A step is 3.07 times the gap above 1: it always moves a weight of 1." in captions(app)
 
 
@@ -126,7 +117,7 @@ def test_the_logits_are_shown_as_they_are_stored(open_page):
 
 
 def test_the_buttons_walk_through_the_steps_of_the_scaler(open_page):
-    app = open_page(KEY, lowp_tab="scaler")
+    app = open_page(KEY, **SCALER)
     assert app.button(key="lowp_scaler_back").disabled
 
     app.button(key="lowp_scaler_forward").click().run()

@@ -43,14 +43,12 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
         (f"{LOW_PRECISION}?lowp_tab=softmax", "lowp_exp", 2, ["Right: **inf**"]),
         (f"{LOW_PRECISION}?lowp_tab=scale", "lowp_least_scale", 0,
          ["it is no longer zero, but 5.96e-08", "The answer is **8,192**", "8.192e-05"]),
-        (f"{LOW_PRECISION}?lowp_tab=scaler", "lowp_skipped", 1,
+        (f"{LOW_PRECISION}?lowp_tab=scale&lowp_scale_by=scaler", "lowp_skipped", 1,
          ["it is 327,680, still beyond 65,504", "The answer is **4**", "at 4,096 the product"]),
-        (f"{LOW_PRECISION}?lowp_tab=stochastic", "lowp_chance", 1,
+        (f"{LOW_PRECISION}?lowp_tab=updates&lowp_update_way=stochastic", "lowp_chance", 1,
          ["counted in gaps", "The answer is **24 %**", "0.03 / 0.125 = 24 %"]),
         (f"{LOW_PRECISION}?lowp_tab=matmul", "lowp_best_product", 1,
          ["Its error is 0.874 %; the best has 0.277 %", "FP16 matrices, sums in BF16 7.03 %"]),
-        (f"{LOW_PRECISION}?lowp_tab=pictures", "lowp_dark", 1,
-         ["reaches down to 1.53e-05", "The answer is **INT8**", "E4M3 1,", "INT8 128"]),
         ("plan/training_memory?memory_tab=allocator", "memory_reserved", 0,
          ["That is allocated.", "The answer is **20.0 MiB**", "15.0 MiB wait"]),
         ("dtypes/bit_layouts", "bits_below_one", 0, ["15,359 of 31,743"]),
@@ -74,7 +72,7 @@ def test_the_answer_is_computed_and_hidden_until_the_reader_commits(
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_tab_that_computes_on_its_own_asks_a_question_of_its_own(open_page, language):
-    tabs = ("sums", "updates", "softmax", "scale", "scaler", "stochastic", "matmul", "pictures")
+    tabs = ("sums", "updates", "softmax", "scale", "matmul")
     asked = {
         open_page(LOW_PRECISION, lang=language, lowp_tab=tab, **ask("lowp_")).radio[0].key
         for tab in tabs

@@ -8,7 +8,7 @@ from core.tensors.pattern_examples import EINSUMS, PATTERNS
 from tests.app.shown import alt, ask, commit, headline, said
 
 PAGE = "tensors/rearrange_and_einsum"
-TABS = ("pattern", "einsum", "attention", "shapes")
+TABS = ("pattern", "einsum", "attention")
 each_tab = pytest.mark.parametrize("tab", TABS)
 
 
@@ -101,32 +101,6 @@ def test_four_times_the_scores_for_twice_the_tokens(open_page):
         assert memory in headline(app)
 
 
-@pytest.mark.parametrize("check", ["false", "true"])
-@pytest.mark.parametrize("call", ["residual", "linear", "scores"])
-def test_every_function_says_what_torch_does_and_what_a_check_says(
-    open_page, run_code, call, check
-):
-    for rows, columns in (("1", "3"), ("3", "3"), ("4", "3"), ("3", "5"), ("8", "8")):
-        app = open_page(
-            PAGE, ein_tab="shapes", ein_call=call, ein_check=check, ein_rows=rows,
-            ein_columns=columns,
-        )  # fmt: skip
-        printed = run_code(app)
-        if "agree" in headline(app) or "as annotated" in headline(app):
-            assert "checked: " not in printed.replace("unchecked: ", "")
-        else:
-            assert "checked: " in printed
-
-
-@pytest.mark.parametrize("note", ["b _ d", "b 1 d", "... d", "b t", "b t d e"])
-def test_another_annotation_is_checked_instead(open_page, run_code, note):
-    app = open_page(PAGE, ein_tab="shapes", ein_check="true", ein_y_residual=note)
-
-    expected = "has a different number of dimensions" if note in {"b t", "b t d e"} else "agree"
-    assert expected in headline(app)
-    assert ("checked: " in run_code(app).replace("unchecked: ", "")) == ("agree" not in expected)
-
-
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
@@ -138,7 +112,7 @@ def test_another_annotation_is_checked_instead(open_page, run_code, note):
         ({"ein_op": "reduce", "ein_pattern": "b -> b t"}, "reduce adds no axis"),
         ({"ein_tab": "einsum", "ein_equation": "ij,jk"}, "one arrow"),
         ({"ein_tab": "einsum", "ein_equation": "ij->k"}, "Axis k of the result"),
-        ({"ein_tab": "shapes", "ein_y_residual": "b *t"}, "not a valid name of a dimension"),
+        ({"ein_note": "b *t"}, "not a valid name of a dimension"),
     ],
 )
 def test_what_cannot_be_is_said_in_a_sentence(open_page, query, reason):
@@ -198,3 +172,22 @@ def test_a_sum_takes_the_same_number_of_flops_in_both_tabs(open_page, run_code):
     for app, flops in zip(apps, ("120 FLOPs", "120 FLOPs", "65.8 kFLOPs"), strict=True):
         assert flops in headline(app)
         check_code(app, run_code)
+
+
+@pytest.mark.parametrize(
+    ("note", "told"),
+    [
+        ("b t h d", "t is 4, not 2"),
+        ("b h t d", "as its annotation `b h t d` says"),
+        ("b h t", "another number of dimensions"),
+        ("... d", "as its annotation"),
+    ],
+)
+def test_an_annotation_of_the_result_is_compared_and_the_code_says_the_same(
+    open_page, run_code, note, told
+):
+    app = open_page(PAGE, ein_note=note)
+
+    assert told in headline(app)
+    is_refused = any(words in run_code(app) for words in ("and here", "are not the dimensions"))
+    assert is_refused == ("as its annotation" not in told)

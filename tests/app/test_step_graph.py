@@ -72,7 +72,7 @@ def test_the_page_shows_the_graph_of_the_runs_newest_checkpoint_and_asks_for_it_
     assert any("run=" + NAME in link.query_string for link in page_links(app))
 
 
-@pytest.mark.parametrize("tab", ["chain", "check", "saved", "nodes"])
+@pytest.mark.parametrize("tab", ["chain", "saved"])
 def test_every_tab_shows_the_runs_graph(open_page, tiny_run, asked, tab):
     assert headline(open_page(PAGE, graph_run=NAME, graph_tab=tab))
     assert asked == [(NAME, 2)]

@@ -2,19 +2,15 @@
 
 import json
 import struct
-from functools import partial
 from urllib.parse import parse_qs
 
 import pytest
 import torch
 
-from core.tensors.access import access_cost, measure_strided_sums
-from core.tensors.challenges import challenge
 from core.tensors.presets import BY_KEY, PRESETS
 from core.tensors.trace import layout_of
 from core.tensors.views import explain_view
 from pages.shared.start.torch_errors import load_torch_errors
-from pages.tensors.strides_and_views import access
 from tests.app.shown import browser_part, page_links, texts
 
 PAGE = "tensors/strides_and_views"
@@ -76,14 +72,13 @@ def test_heads_that_cannot_be_merged_are_named_with_need_have_and_bytes(open_pag
 def test_a_large_tensor_has_layouts_and_bytes_without_data(open_page):
     app = open_page(
         PAGE,
-        strides_tab="steps",
         strides_code="x[:, :-1].reshape(-1, 128256)",
         strides_leading="8",
         strides_rows="4096",
         strides_columns="128256",
         strides_dtype="bfloat16",
     )
-    assert "copy 7.83 GiB" in headline(app)
+    assert "a copy of 7.83 GiB" in headline(app)
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
@@ -144,48 +139,6 @@ def test_an_element_opens_on_bit_layouts_and_a_models_tensor_in_training_memory(
     }
 
 
-def test_the_cost_of_access_is_counted_and_its_code_counts_the_same(open_page, run_code):
-    app = open_page(PAGE, strides_tab="access", strides_rows="16", strides_columns="32")
-    cost = access_cost(layout_of(torch.empty(16, 32).t()))
-    assert f"{cost.line_changes} changes of cache line, {cost.lines_touched} lines" in headline(app)
-    printed = run_code(app)
-    assert f"{cost.num_elements} elements on {cost.lines_touched} cache lines" in printed
-    assert f"{cost.line_changes} changes of line" in printed
-
-
-def test_more_elements_than_are_counted_are_told(open_page):
-    app = open_page(PAGE, strides_tab="access", strides_rows="512", strides_columns="512")
-    assert "65,536" in headline(app)
-
-
-def test_strided_sums_are_timed_at_the_push_of_a_button(open_page, monkeypatch):
-    """The reader's machine is asked; here two of a small buffer."""
-    small = partial(measure_strided_sums, strides=(1, 16), num_bytes=2**16, num_rounds=2)
-    monkeypatch.setattr(access, "measure_strided_sums", small)
-    access.shared.clear()
-    app = open_page(PAGE, strides_tab="access")
-    app.button(key="strides_time").click().run()
-    assert not app.exception
-    last = access.shared().last
-    assert [each.stride for each in last] == [1, 16]
-    alts = [each.proto.alt for each in app.get("plotly_chart")]
-    assert any("with s = 16" in each for each in alts)
-
-
-@pytest.mark.parametrize("number", [0, 1, 2, 3])
-def test_a_challenge_is_asked_and_its_answer_revealed(open_page, number):
-    app = open_page(
-        PAGE, strides_tab="steps", strides_predict="true", strides_challenge=str(number)
-    )
-    asked = challenge(number)
-    assert any(asked.source in text for text in texts(app))
-    wanted = str(asked.layout.stride) if asked.asked == "stride" else (
-        "It shares x's storage" if asked.is_shared else "It copies"
-    )  # fmt: skip
-    (radio,) = [each for each in app.radio if each.key == f"strides_challenge_{number}"]
-    assert any(option.startswith(wanted) for option in radio.options)
-
-
 def test_the_values_of_large_storages_stay_below_64_kib(open_page):
     copies = "y = x.t().contiguous()\nz = y.t().contiguous()\nz.t().contiguous()"
     app = open_page(PAGE, strides_code=copies, strides_rows="64", strides_columns="64")
@@ -200,29 +153,44 @@ def test_the_values_of_large_storages_stay_below_64_kib(open_page):
     ("leading", "code", "told"),
     [
         ("2, 3", "y = x.contiguous(memory_format=torch.channels_last)\ny.contiguous()",
-         ["channels_last", "yes"]),
-        ("2, 3", "x.transpose(2, 3)", ["no"]),
-        ("2, 1", "x.clone()", ["yes, and channels_last"]),
-        ("1, 2, 3", "x.permute(0, 4, 1, 2, 3)", ["channels_last_3d"]),
-        ("3", "x.clone()", ["yes"]),
+         "yes"),
+        ("2, 3", "x.transpose(2, 3)", "no"),
+        ("2, 1", "x.clone()", "yes, and channels_last"),
+        ("1, 2, 3", "x.permute(0, 4, 1, 2, 3)", "channels_last_3d"),
+        ("3", "x.clone()", "yes"),
     ],
 )  # fmt: skip
-def test_the_steps_say_in_which_memory_format_a_tensor_is_contiguous(
+def test_the_note_says_in_which_memory_format_a_tensor_is_contiguous(
     open_page, leading, code, told
 ):
     app = open_page(
-        PAGE, strides_tab="steps", strides_code=code, strides_leading=leading, strides_rows="4",
+        PAGE, strides_code=code, strides_leading=leading, strides_rows="4",
         strides_columns="5",
     )  # fmt: skip
     assert not app.exception
-    assert list(app.table[0].value["Contiguous"]) == told
+    assert any(f"contiguous: {told}" in text for text in texts(app))
 
 
-def test_a_computed_result_is_no_copy_and_an_expanded_row_is_read_at_best(open_page):
-    app = open_page(PAGE, strides_tab="steps", strides_code="x.sum()", strides_rows="3")
-    assert "nothing is copied; 4 B hold" in headline(app)
-    both = open_page(PAGE, strides_tab="steps", strides_code="(x + 1).t().reshape(-1)")
-    assert "copy 64 B; 64 B hold" in headline(both)
-    wide = {"strides_code": "y = x.expand(64, 32)", "strides_rows": "64", "strides_columns": "1"}
-    notes = " ".join(texts(open_page(PAGE, strides_tab="access", **wide)))
-    assert "64 of them, at best 64 (100 %" in notes
+def test_what_a_step_copied_and_what_reading_costs_is_said(open_page):
+    assert headline(open_page(PAGE, strides_code="x.sum()")).endswith("in its storage")
+    assert "a copy of 64 B" in headline(open_page(PAGE, strides_code="(x + 1).t().reshape(-1)"))
+    app = open_page(PAGE, strides_rows="64", strides_columns="64")
+    layout = layout_of(torch.empty(64, 64).t())
+    counts = f"{layout.line_changes():,} times; {layout.lines_touched()} lines hold it"
+    assert any(counts in text for text in texts(app))
+
+
+def test_the_wanted_shape_is_all_in_a_row_at_first_and_then_what_the_program_was_refused(open_page):
+    app = open_page(PAGE, strides_tab="why")
+    assert app.text_input(key="strides_target").value == "-1"
+    assert "(4, 4) cannot be viewed as (16,)" in headline(app)
+    assert any("spans across two contiguous subspaces" in each.value for each in app.code)
+    assert any("`(x.t()).reshape(16)`" in text for text in texts(app))
+
+    app.text_area(key="strides_field").set_value("y = x.t()\ny.view(2, 8)").run()
+    assert app.text_input(key="strides_target").value == "2, 8"
+    assert "(4, 4) cannot be viewed as (2, 8)" in headline(app)
+    app.text_area(key="strides_field").set_value("y = x.t()\ny.view(8, 2)").run()
+    assert app.text_input(key="strides_target").value == "8, 2"
+    app.text_input(key="strides_target").set_value("4, 4").run()
+    assert "can be viewed as (4, 4)" in headline(app)

@@ -8,12 +8,11 @@ import struct
 import numpy as np
 import pytest
 
-from core.dtypes import FORMATS, float_format
+from core.dtypes import FORMATS, FloatFormat, float_format
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import exact_decimal, parse_value
 from core.dtypes.facts.explain import explain_code
 from core.dtypes.facts.format_facts import written_value
-from core.dtypes.facts.shade import magnitude_share
 from pages.components.bit_grid.bit_grid import format_row
 
 CODEC = "window[Symbol.for('bits-to-gpt.codec')]"
@@ -60,6 +59,14 @@ CLICK = """(place) => {
   value.getBoundingClientRect(); // laid out
   return [performance.now() - start, before, value.textContent];
 }"""
+
+
+def magnitude_share(fmt, code):
+    """0 for the smallest numbers and 1 for the largest: by powers of two, or by size."""
+    if isinstance(fmt, FloatFormat):
+        top = fmt.max_code >> fmt.mantissa_bits
+        return min(((code & (2**fmt.magnitude_bits - 1)) >> fmt.mantissa_bits) / top, 1.0)
+    return abs(float(fmt.decode([code])[0])) / max(abs(fmt.max), abs(fmt.min))
 
 
 @pytest.fixture

@@ -29,9 +29,3 @@ def test_an_example_fills_the_shapes_and_the_link(page, visit):
     page.get_by_text("RoPE: one table of angles for every head").click()
     until_headline(page, "(1, 128, 1, 64) → (2, 128, 12, 64)")
     page.until("location.search.includes('broad_dim=-2')")
-
-
-def test_another_step_of_the_map_has_its_own_headline(page, visit):
-    visit(page, PATH, broad_tab="stride")
-    page.get_by_role("button", name=".expand(3, 4)").last.click()
-    until_headline(page, "b.expand(3, 4)")

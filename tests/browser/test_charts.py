@@ -115,7 +115,7 @@ COUNT = """() => {
     ("path", "query", "label"),
     [
         (SUMS, {}, "Repetitions"),
-        (SUMS, {"lowp_tab": "stochastic"}, "Weights"),  # numpy arrays
+        (SUMS, {"lowp_tab": "updates", "lowp_update_way": "stochastic"}, "Weights"),  # numpy arrays
         ("/training-memory", {}, "Micro-batch size"),
         ("/serving", {}, "Context length (tokens)"),  # a column of a fraction of a pixel
     ],

@@ -30,7 +30,7 @@ def test_a_typed_write_marks_what_it_changed_in_every_variable(page, visit, read
     field.press("Control+Enter")
     until_headline(page, "y.mul_(10) changes x and y (addresses 1, 4 of S0)")
     until_marked(page, 2, 2)
-    page.get_by_role("button", name="x given").click()
+    page.get_by_role("button", name="x given").first.click()
     until_marked(page, 2, 2)
     assert "index_code=" in page.url
     screenshot(page, "indexing-typed")

@@ -8,7 +8,7 @@ import pytest
 from tests.browser.seen import drawn, headline, press, until_headline
 
 PATH = "/low-precision-training"
-TABS = ("sums", "updates", "softmax", "scale", "scaler", "stochastic", "matmul", "pictures")
+TABS = ("sums", "updates", "softmax", "scale", "matmul")
 ALT = """document.querySelector('[role="figure"]').getAttribute("aria-label")"""
 
 
@@ -26,9 +26,7 @@ def test_every_picture_is_on_the_first_screen(
         screenshot(page, f"low-precision-{tab}-{lang}-{width}")
 
 
-@pytest.mark.parametrize(
-    ("tab", "label"), [("sums", "Repetitions"), ("scale", "Loss scale"), ("pictures", "Exposure")]
-)
+@pytest.mark.parametrize(("tab", "label"), [("sums", "Repetitions"), ("scale", "Loss scale")])
 def test_a_moved_slider_brings_a_new_picture(page, visit, ready, tab, label):
     visit(page, PATH, lowp_tab=tab)
     drawn(page)
@@ -43,7 +41,7 @@ def test_a_moved_slider_brings_a_new_picture(page, visit, ready, tab, label):
 
 
 def test_keys_and_buttons_walk_through_the_steps_of_the_scaler(page, visit):
-    visit(page, PATH, lowp_tab="scaler")
+    visit(page, PATH, lowp_tab="scale", lowp_scale_by="scaler")
     drawn(page)
     assert "196,608" in headline(page)
 
@@ -58,14 +56,13 @@ def test_keys_and_buttons_walk_through_the_steps_of_the_scaler(page, visit):
     until_headline(page, "Step 2:", "startsWith")
 
 
-def test_a_click_on_a_lab_in_the_row_or_the_menu_opens_it_and_writes_the_link(page, visit):
+def test_a_click_on_a_lab_in_the_row_opens_it_and_writes_the_link(page, visit):
     visit(page, PATH)
     drawn(page)
     page.get_by_role("radio", name="Softmax").click()
     until_headline(page, "exp(11.1)")
     page.until("location.search.includes('lowp_tab=softmax')")
-    page.get_by_role("button", name="More").click()
-    page.get_by_role("menuitem", name="Matmul").or_(page.get_by_text("Matmul")).first.click()
+    page.get_by_role("radio", name="Matmul").click()
     until_headline(page, "K = 4,096")
     page.until("location.search.includes('lowp_tab=matmul')")
 
@@ -78,14 +75,3 @@ def test_real_gradients_come_from_a_process_of_their_own(page, visit):
     page.get_by_text(source).wait_for()
     assert "of the gradients keep full precision" in headline(page)
     assert "2.38 %" not in headline(page)
-
-
-@pytest.mark.parametrize(("kind", "begins"), [("PNG", b"\x89PNG"), ("SVG", b"<svg ")])
-def test_the_picture_in_ten_formats_is_a_poster_to_download(page, visit, kind, begins):
-    visit(page, PATH, lowp_tab="pictures")
-    drawn(page)
-    with page.expect_download() as saved:
-        page.get_by_role("button", name=f"Poster ({kind})").click()
-    data = saved.value.path().read_bytes()
-    assert data.startswith(begins)
-    assert len(data) > 500_000

@@ -24,7 +24,7 @@ from tests.browser.poster_file import (
 GRAPH = ("/computation-graph", {}, "box", ".box .label")
 MAP = ("/strides-and-views", {}, "cell", ".cell text")
 PAIR = ("/indexing-and-sharing", {"index_tab": "index"}, "cell", ".cell text")
-STRETCHED = ("/broadcasting", {"broad_tab": "stride"}, "cell", ".byte text")
+WRITTEN = ("/indexing-and-sharing", {}, "cell", ".cell text")
 DEPTH = ("/inside-gpt", {}, "cell", ".cell .sign")
 MOVING = {"parallel_tab": "moving", "parallel_moved": "3"}
 BYTES = ("/parallelism", MOVING, "parcel", ".device-box .rank, .turn, .message")
@@ -78,7 +78,7 @@ def alone(browser, tmp_path):
     [
         *((GRAPH, "en", "light"), (GRAPH, "zh", "dark")),
         *((MAP, "zh", "light"), (MAP, "en", "dark")),
-        *((PAIR, "en", "light"), (STRETCHED, "zh", "dark")),
+        *((PAIR, "en", "light"), (WRITTEN, "zh", "dark")),
         *((DEPTH, "en", "dark"), (DEPTH, "zh", "light")),
         *((BYTES, "en", "light"), (BYTES, "zh", "dark")),
         *((BITS, "zh", "dark"), (MANY_CODES, "en", "light")),

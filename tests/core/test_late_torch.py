@@ -11,7 +11,6 @@ WITHOUT_TORCH = [
     "core.dtypes",
     "core.dtypes.labs",
     "core.dtypes.libraries.library",
-    "core.dtypes.libraries.proof",
     "core.machine.kept_library",
     "core.machine",
     "core.models",

@@ -57,7 +57,8 @@ def test_no_files_import_each_other_in_a_circle(imports):
 
 
 def test_every_section_of_the_menu_is_a_room_of_core(root):
-    assert rooms(root / "pages") - OWN_TO_PAGES <= rooms(root / "core")
+    # The pages of `plan` look at one plan; its numbers are those of `core.budget`.
+    assert rooms(root / "pages") - OWN_TO_PAGES - {"plan"} <= rooms(root / "core")
 
 
 def test_every_room_has_tests_under_its_name_and_no_tests_lie_elsewhere(root):

@@ -1,7 +1,4 @@
-"""Activation functions.
-
-Why apart: layers are made of them, and each has a derivative that is known by its own name.
-"""
+"""Activation functions."""
 
 import math
 from typing import Final

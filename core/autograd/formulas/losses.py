@@ -1,7 +1,4 @@
-"""Softmax and normalization, which make outputs comparable, and the losses that compare them.
-
-Why apart: their derivatives mix the elements of a row.
-"""
+"""Softmax and normalization, which make outputs comparable, and the losses that compare them."""
 
 from typing import Any, Final
 

@@ -1,7 +1,4 @@
-"""The names that the reader gave to a node's inputs, found in its label.
-
-Why apart: reading a line of Python has nothing to do with writing LaTeX.
-"""
+"""The names that the reader gave to a node's inputs, found in its label."""
 
 import ast
 from collections.abc import Sequence

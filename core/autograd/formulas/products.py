@@ -1,7 +1,4 @@
-"""Products of matrices, and attention, which is made of two.
-
-Why apart: the factors are matrices, and their order counts.
-"""
+"""Products of matrices, and attention, which is made of two."""
 
 import math
 from typing import Final

@@ -1,7 +1,4 @@
-"""Operations that make few numbers of many: sums, extremes, spreads, and running sums.
-
-Why apart: what was reduced must get its axes back, here alone.
-"""
+"""Operations that make few numbers of many: sums, extremes, spreads, and running sums."""
 
 from typing import Any, Final
 

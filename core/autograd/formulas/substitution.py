@@ -1,7 +1,4 @@
-r"""A formula with a node's own numbers put in: `\bar{w} = 14 \cdot 3 = 42`.
-
-Why apart: the formulas are true without any node.
-"""
+r"""A formula with a node's own numbers put in: `\bar{w} = 14 \cdot 3 = 42`."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -107,7 +107,8 @@ def find_storage(
 
     Args:
         name: One of `STORAGE_NAMES`.
-        rule: Asks for a scale rule; a format without a choice does not hear it.
+        rule: Asks for a scale rule; a format without a choice does not hear it. The name of
+            another rule than the format's own is part of the storage's name.
         group_size: Values per group for the formats in groups; the others do not hear it.
 
     Raises:
@@ -122,7 +123,10 @@ def find_storage(
         fmt = replace(
             fmt, name=name.replace(GROUP_NAME, f"group{group_size}"), block_size=group_size
         )
-    return Storage(listed=name, fmt=fmt, rule=rule if rule in fmt.rules else None)
+    if rule not in fmt.rules:
+        return Storage(listed=name, fmt=fmt)
+    own = fmt if rule == fmt.rule else replace(fmt, name=f"{name}_{rule}")
+    return Storage(listed=name, fmt=own, rule=rule)
 
 
 def has_group_size(name: str) -> bool:

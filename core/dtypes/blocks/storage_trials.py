@@ -1,24 +1,19 @@
-"""The same tensor stored in many ways: all formats, all scale rules, all group sizes.
+"""The same tensor stored in many formats.
 
 How much each of them loses is a number; where, is drawn as tiles and as a histogram.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.blocks.block_formats import BLOCK_FORMATS, BlockFormat
-from core.dtypes.blocks.block_layout import PER_CHANNEL, PER_TENSOR, BlockSize
 from core.dtypes.blocks.error_stats import ErrorStats, error_stats
-from core.dtypes.blocks.scale_rules import SCALE_RULES, ScaleRule
-from core.dtypes.blocks.storage import GROUP_SIZES, Storage
+from core.dtypes.blocks.storage import Storage
 from core.dtypes.rounding import Floats
 
-SWEPT: Final = ("int8_group128", "int4_group128", "int4_group128_affine", "nf4")
-SWEPT_SIZES: Final[tuple[BlockSize, ...]] = (*GROUP_SIZES, PER_CHANNEL, PER_TENSOR)
 MAX_TILE_ROWS: Final = 48
 MAX_TILE_COLUMNS: Final = 64
 LOW_DECADE, HIGH_DECADE = -7.0, 2.0  # of |error| / RMS of the tensor, the ends of the histogram
@@ -77,86 +72,6 @@ def best_per_bit(trials: Sequence[Trial]) -> tuple[Trial, ...]:
         if np.isfinite(trial.sqnr_db) and (not front or trial.sqnr_db > front[-1].sqnr_db):
             front.append(trial)
     return tuple(front)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SizeTrial:
-    """One group size of one element format.
-
-    Attributes:
-        family: The storage as it stands in the list of formats.
-        size: Values that share a scale.
-        bits: Bits per value, scales included.
-        sqnr_db: Signal-to-quantization-noise ratio in dB.
-    """
-
-    family: str
-    size: BlockSize
-    bits: float
-    sqnr_db: float
-
-
-def try_sizes(x: Floats, families: Sequence[str] = SWEPT) -> tuple[SizeTrial, ...]:
-    """Return every group size of every family, from the smallest group to the whole tensor."""
-    return tuple(_try_size(x, family, size) for family in families for size in SWEPT_SIZES)
-
-
-def _try_size(x: Floats, family: str, size: BlockSize) -> SizeTrial:
-    fmt = replace(BLOCK_FORMATS[family], block_size=size)
-    quality = error_stats(x, fmt.round(x)).sqnr_db
-    return SizeTrial(family=family, size=size, bits=fmt.bits_per_value, sqnr_db=quality)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class RuleTrial:
-    """One scale rule on one tensor.
-
-    Attributes:
-        rule: The rule.
-        exponents: log2 of the scale of each block.
-        fullness: The largest magnitude of each block / the largest that fits under its scale:
-            above 1 it is clipped, far below 1 codes lie idle.
-        num_overfull: Blocks whose largest value lies beyond the largest element.
-        largest: The largest magnitude of the tensor.
-        largest_restored: What comes back for it.
-        largest_exponent: log2 of the scale of its block.
-        stats: The error.
-    """
-
-    rule: ScaleRule
-    exponents: npt.NDArray[np.int64]
-    fullness: Floats
-    num_overfull: int
-    largest: float
-    largest_restored: float
-    largest_exponent: int
-    stats: ErrorStats
-
-
-def try_rules(x: Floats, fmt: BlockFormat) -> tuple[RuleTrial, ...]:
-    """Return what each of the four rules makes of a tensor in an MX format."""
-    return tuple(_try_rule(x, fmt, rule) for rule in SCALE_RULES)
-
-
-def _try_rule(x: Floats, fmt: BlockFormat, rule: ScaleRule) -> RuleTrial:
-    kept = fmt.quantize(x, rule)
-    restored = fmt.dequantize(kept)
-    scales, amax = kept.scales.reshape(-1), kept.amax.reshape(-1)
-    with np.errstate(invalid="ignore"):
-        fullness = amax / (scales * fmt.element.max)
-    magnitudes = np.nan_to_num(np.abs(x), nan=0.0, posinf=0.0).reshape(-1)
-    place = int(magnitudes.argmax())
-    exponents = np.log2(np.nan_to_num(scales, nan=1.0)).astype(np.int64)
-    return RuleTrial(
-        rule=rule,
-        exponents=exponents,
-        fullness=fullness,
-        num_overfull=int((fullness > 1).sum()),
-        largest=float(magnitudes[place]),
-        largest_restored=float(abs(restored.reshape(-1)[place])),
-        largest_exponent=int(exponents[int(np.nan_to_num(amax, nan=0.0, posinf=0.0).argmax())]),
-        stats=error_stats(x, restored, kept.clipped),
-    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

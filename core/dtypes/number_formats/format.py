@@ -46,10 +46,12 @@ class Format(ABC):
     Attributes:
         name: The name in torch's spelling where torch has one.
         source: Where its numbers are printed.
+        year: When a document first had it; 0 where none is known.
     """
 
     name: str
     source: str
+    year: int = 0
 
     @property
     @abstractmethod

@@ -8,12 +8,12 @@ from core.budget import Formula, Item
 from core.figures.autograd.accumulation_and_recomputation.kept import kept_picture
 from core.language import N_, _, ngettext
 from core.units import format_flops, format_percent
-from pages.autograd.accumulation_and_recomputation.elsewhere import to_training_memory
 from pages.autograd.accumulation_and_recomputation.inputs import Case
 from pages.autograd.accumulation_and_recomputation.measured import compared
 from pages.autograd.accumulation_and_recomputation.snippets import checkpointing_snippet
+from pages.shared.page_links import show_link
 from pages.shared.settings import look, presenting
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 
 SOURCE: Final = N_(
     "a real forward and backward pass: the storages that outlive the pass that made them, each "
@@ -35,7 +35,7 @@ def checkpointing(case: Case) -> Shown:
         charts=[Chart(picture=picture, file_name="activations-kept")],
         numbers=[] if presenting() else _numbers(case, both),
         notes=[] if presenting() else [_note(both)],
-        below=None if presenting() else partial(to_training_memory, case.segment),
+        below=None if presenting() else partial(_to_training_memory, case.segment),
         code=checkpointing_snippet(case),
     )
 
@@ -103,3 +103,11 @@ def _note(both: Comparison) -> str:
         again=format_flops(both.checkpointed.flops_recomputed),
         difference=both.largest_difference,
     )
+
+
+def _to_training_memory(segment: int) -> None:
+    query = {"memory_checkpointing": "every_k", "memory_every": str(segment)}
+    show_link("plan/training_memory", _("The same segments when training a model →"), query)
+
+
+TAB: Final = Tab(label=N_("Activation checkpointing"), show=checkpointing)

@@ -31,12 +31,12 @@ class Case:
 
 def choose_case() -> Case:
     """Show the inputs and return the stack and the length of its segments."""
-    batch = ASK.select_slider("batch", _("Batch size"), BATCHES, default=64)
     num_layers = ASK.slider("layers", _("Layers"), FEWEST_LAYERS, MOST_LAYERS, default=16, step=1)
     segment = ASK.slider(
         "segment", _("Layers per checkpoint segment"), 1, num_layers, default=FEWEST_LAYERS, step=1
     )
     with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
+        batch = ASK.select_slider("batch", _("Batch size"), BATCHES, default=64)
         layer = ASK.selectbox("layer", _("Layer"), tuple(LAYERS), default="relu", labels=_title)
         width = ASK.select_slider("width", _("Features"), WIDTHS, default=256)
         dtype = ASK.segmented("dtype", "dtype", tuple(DTYPES), default="float32")

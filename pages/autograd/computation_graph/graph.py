@@ -1,5 +1,6 @@
 """The answer: the graph with values and gradients, and what a change of a leaf really does."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -7,23 +8,35 @@ import streamlit as st
 
 from core.autograd.collapse import collapse
 from core.autograd.errors import Explanation
-from core.autograd.graph import Capture
+from core.autograd.export import to_json
+from core.autograd.graph import Capture, Node
+from core.autograd.view import Box
+from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
-from core.units import format_bytes
+from core.units import format_bytes, format_flops, format_seconds
 from pages.autograd.computation_graph.inputs import ASK, Case
 from pages.autograd.computation_graph.inspector import inspect
 from pages.autograd.computation_graph.run_step import about_the_batch
 from pages.autograd.computation_graph.snippets import snippet
 from pages.components.computation_graph.computation_graph import computation_graph
-from pages.components.computation_graph.texts import draw, norm_of, number_text, signed
+from pages.components.computation_graph.texts import (
+    draw,
+    gradient_text,
+    norm_of,
+    number_text,
+    signed,
+    tensor_text,
+)
+from pages.shared.charts import show_chart, show_table, table_csv
 from pages.shared.lessons import in_language
-from pages.shared.settings import presenting, unit_system
+from pages.shared.settings import look, presenting, unit_system
 from pages.shared.start.torch_errors import TorchError, error_of
-from pages.shared.tabbed_page import Part, Shown
+from pages.shared.tabbed_page import Part, Shown, Tab
 from pages.shared.tensors.program import show_verbatim
 
 ROOM: Final = 360  # pixels of the picture
 PRESENT_ROOM: Final = 352
+MOST_BARS: Final = 16  # nodes whose work is drawn
 _LIMITS: Final = {
     "nodes": N_("More than 2,000 nodes: the graph below is cut off there."),
     "calls": N_("More operations than one capture may run: the rest is left out."),
@@ -57,7 +70,7 @@ def graph(case: Case) -> Shown:
         headline=_headline(case),
         part=Part(key=ASK.key("picture"), file_name="graph") if view.boxes else None,
         notes=_notes(case, collapsed=view.collapsed_by_itself),
-        below=partial(inspect, case, chosen) if chosen and not presenting() else None,
+        below=None if presenting() else partial(_below, case, chosen),
         code=snippet(case),
     )
 
@@ -128,6 +141,11 @@ def _size(case: Case) -> str:
     norms = [
         norm for node in capture.nodes for each in node.gradients_in if (norm := norm_of(each))
     ]
+    forward = sum(node.flops_forward for node in capture.nodes)
+    if forward:
+        backward = sum(node.flops_backward for node in capture.nodes)
+        more = _("{said}; its matrix products take {ratio} times the FLOPs of the forward pass")
+        said = more.format(said=said, ratio=f"{backward / forward:.3g}")
     if not case.is_heated or not norms:
         return said
     return _("{said}; gradient norms from {low} to {high}").format(
@@ -187,3 +205,84 @@ def _notes(case: Case, *, collapsed: bool) -> list[str]:
             _("Checkpointed parts keep no tensors here: backward runs their forward pass again.")
         )
     return notes
+
+
+def _below(case: Case, chosen: Box | None) -> None:
+    """Show the chosen node and, if asked for, all nodes with their work; also as files."""
+    if chosen is not None:
+        inspect(case, chosen)
+    nodes = case.capture.nodes
+    if not nodes or not ASK.toggle("nodes", _("All nodes"), default=False):
+        return
+    if worked := [node for node in nodes if node.flops_forward or node.flops_backward]:
+        show_chart(work_picture(worked, look()), key=ASK.key("work"), file_name="work")
+    table = _table(nodes)
+    show_table(table)
+    with st.container(horizontal=True):
+        st.download_button("CSV", table_csv(table), file_name="nodes.csv", mime="text/csv",
+                           key=ASK.key("csv"))  # fmt: skip
+        st.download_button("JSON", to_json(case.capture), file_name="capture.json",
+                           mime="application/json", key=ASK.key("json"))  # fmt: skip
+
+
+def _table(nodes: tuple[Node, ...]) -> dict[str, list[str]]:
+    return {
+        _("Label"): [node.label for node in nodes],
+        _("Node"): [node.type for node in nodes],
+        _("Module"): [node.module for node in nodes],
+        _("Value"): [tensor_text(node.outputs[0] if node.outputs else None) for node in nodes],
+        _("Gradient"): [
+            gradient_text(node.gradients_in[0] if node.gradients_in else None) for node in nodes
+        ],
+        _("Turn"): ["" if node.order is None else str(node.order + 1) for node in nodes],
+        _("FLOPs forward"): [_flops(node.flops_forward) for node in nodes],
+        _("FLOPs backward"): [_flops(node.flops_backward) for node in nodes],
+        _("Time, with hooks"): [
+            format_seconds(node.seconds) if node.seconds else "" for node in nodes
+        ],
+    }
+
+
+def _flops(count: int) -> str:
+    return format_flops(count) if count else ""
+
+
+def work_picture(nodes: Sequence[Node], look: Look) -> Picture:
+    """Return two bars a node: the FLOPs of its operation, and of its backward."""
+    layout, drawing = look.layout(), Drawing()
+    heavy = sorted(nodes, key=lambda node: -(node.flops_forward + node.flops_backward))[:MOST_BARS]
+    shown = [node for node in nodes if node in heavy]
+    names = [f"{at}. {_name(node)}" for at, node in enumerate(shown, start=1)]
+    counts = {
+        "forward": [node.flops_forward for node in shown],
+        "backward": [node.flops_backward for node in shown],
+    }
+    words = {"forward": _("forward"), "backward": _("backward")}
+    for meaning, numbers in counts.items():
+        drawing.bar(
+            orientation="h", name=words[meaning], x=numbers, y=names,
+            marker={"color": look.color(meaning)},
+            text=[format_flops(number) for number in numbers],
+            hovertemplate="%{y}: %{text}<extra></extra>", textposition="none",
+        )  # fmt: skip
+    axes = {
+        "xaxis": layout["xaxis"] | {"title": "FLOPs"},
+        "yaxis": layout["yaxis"] | {"autorange": "reversed"},
+        "barmode": "group",
+    }
+    forward, backward = (sum(numbers) for numbers in counts.values())
+    alt = _("{count} nodes with matrix products: {forward} forward, {backward} backward.")
+    return Picture(
+        figure=drawing.figure(layout | axes),
+        alt=alt.format(count=len(shown), forward=format_flops(forward),
+                       backward=format_flops(backward)),
+        table={_("node"): names, words["forward"]: counts["forward"],
+               words["backward"]: counts["backward"]},
+    )  # fmt: skip
+
+
+def _name(node: Node) -> str:
+    return f"{node.module.rpartition('.')[2]} {node.label}".strip()[:28]
+
+
+TAB: Final = Tab(label=N_("Graph"), show=graph)

@@ -1,7 +1,4 @@
-"""All that is known about the chosen node, and where else it can be looked at.
-
-Why apart: it is about one node, where `graph` is about the picture of all.
-"""
+"""All that is known about the chosen node, and where else it can be looked at."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,4 @@
-"""The step of a run that this server has: which checkpoint, and the graph that a child captures.
-
-Why apart: it reads the runs directory and waits for another process; `inputs` only asks.
-"""
+"""The step of a run that this server has: which checkpoint, and the graph that a child captures."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,4 @@
-"""What is sent to the browser: boxes, links and events, each change with the step it comes at.
-
-Why apart: pure data, tested without Streamlit.
-"""
+"""What is sent to the browser: boxes, links and events, each change with the step it comes at."""
 
 import hashlib
 import json

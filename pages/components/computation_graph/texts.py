@@ -1,7 +1,4 @@
-"""Tensors as the few letters that fit on a box or a link, and how large a box must be for them.
-
-Why apart: the page lays the graph out with these sizes before the part draws it.
-"""
+"""Tensors as the few letters that fit on a box or a link, and how large a box must be for them."""
 
 import math
 from collections.abc import Iterator, Mapping

@@ -10,12 +10,12 @@ import streamlit as st
 
 from core.dtypes import FORMATS, Format, find_format
 from core.dtypes.cast.explain_cast import explain_cast
-from core.dtypes.cast.stops import code_stops
+from core.dtypes.cast.slider_values import codes_in_order
 from core.dtypes.facts.format_facts import written_value
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import hex_code
 from pages.shared.accepts import Accepts, one_of
-from pages.shared.dtypes.slide import slide, with_number
+from pages.shared.dtypes.number_slider import slider_for, with_number
 from pages.shared.inputs import Inputs, pick
 
 ASK: Final = Inputs("bits")
@@ -92,7 +92,7 @@ def _slide_through(fmt: Format, code: int) -> None:
     """Show a slider through the numbers of a format, from its lowest to its highest."""
     value = float(fmt.decode([code])[0])
     stops, at = with_number(_numbers_of(fmt), hex_code(fmt, code), value)
-    slide(
+    slider_for(
         ASK, "code", _("Number"), list(stops), at=at,
         labels=lambda each: written_value(fmt, int(each, 16)),
     )  # fmt: skip
@@ -101,7 +101,7 @@ def _slide_through(fmt: Format, code: int) -> None:
 @lru_cache(maxsize=64)
 def _numbers_of(fmt: Format) -> Mapping[str, Fraction]:
     """Return the stops of the slider: code as the address writes it -> its number."""
-    numbers = ((hex_code(fmt, code), fmt.exact(code)) for code in code_stops(fmt))
+    numbers = ((hex_code(fmt, code), fmt.exact(code)) for code in codes_in_order(fmt))
     return {code: exact for code, exact in numbers if isinstance(exact, Fraction)}
 
 

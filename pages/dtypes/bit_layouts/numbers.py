@@ -35,19 +35,28 @@ for name in {names}:
     digits = round(facts.decimal_digits, 1)
     print(name, short_number(facts.eps, 8), short_number(facts.max), digits)
 """
+_YEARS: Final = """
+from core.dtypes import FORMATS
+
+for name in {names}:
+    fmt = FORMATS[name]
+    print(fmt.year, name, fmt.bits, "bits:", fmt.source)
+"""
 
 
 def choose_numbers() -> tuple[Group, str]:
-    """Ask for formats, and for the picture or torch.finfo."""
+    """Ask for formats, and for their ranges, also by year, or torch.finfo."""
     group = choose_group()
-    words = {"ranges": _("Picture"), "finfo": "torch.finfo"}
-    view = ASK.segmented("view", _("View"), list(words), default="ranges", labels=words.__getitem__)
+    words = {"ranges": _("Ranges"), "years": _("By year"), "finfo": "torch.finfo"}
+    view = ASK.selectbox("view", _("View"), list(words), default="ranges", labels=words.__getitem__)
     return group, view
 
 
 def numbers(chosen: tuple[Group, str]) -> Shown:
     """Show the ranges of the formats, or their numbers beside those of torch.finfo."""
     group, view = chosen
+    if view == "years":
+        return _by_year(group)
     facts = [format_facts(FORMATS[name]) for name in group.names]
     code = steps_code(facts) or _CODE.format(names=group.names)
     if view == "finfo":
@@ -59,6 +68,25 @@ def numbers(chosen: tuple[Group, str]) -> Shown:
         headline=_("Gap above 1 (eps): {numbers}").format(numbers=told),
         charts=[Chart(picture=picture, file_name="ranges-of-number-formats")],
         code=code,
+    )
+
+
+def _by_year(group: Group) -> Shown:
+    """Show the ranges in the order in which the formats were written down."""
+    formats = sorted(
+        (FORMATS[name] for name in group.names if FORMATS[name].year),
+        key=lambda fmt: (fmt.year, -fmt.bits),
+    )
+    first, last = formats[0], formats[-1]
+    said = _("From {wide} bits in {first} to {narrow} bits in {last}").format(
+        wide=first.bits, first=first.year, narrow=last.bits, last=last.year
+    )
+    picture = numbers_picture([format_facts(fmt) for fmt in formats], look(), with_years=True)
+    return Shown(
+        headline=said,
+        charts=[Chart(picture=picture, file_name="number-formats-by-year")],
+        notes=[_("; ").join(dict.fromkeys(f"{fmt.year}: {fmt.source}" for fmt in formats))],
+        code=_YEARS.format(names=tuple(fmt.name for fmt in formats)),
     )
 
 

@@ -1,4 +1,4 @@
-"""The same number in many formats, their bits aligned where the mantissa begins."""
+"""The same number, or the same picture, in many formats side by side."""
 
 from fractions import Fraction
 from typing import Final
@@ -11,8 +11,10 @@ from core.dtypes.exact import parse_value
 from core.figures.dtypes.bit_layouts.side import BitRow, half_sentence, side_picture
 from core.language import _
 from pages.dtypes.bit_layouts.inputs import ASK, Group, choose_group
+from pages.dtypes.bit_layouts.pictures import ask_picture, choose_pictures, pictures
+from pages.dtypes.bit_layouts.question import ask_below_one
+from pages.shared.dtypes.number_slider import slider_through_decades
 from pages.shared.dtypes.plain_code import STEP_AT, beyond, exact_text, is_plain, widths
-from pages.shared.dtypes.slide import slide_decades
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -37,8 +39,14 @@ for name, mantissa_bits, lowest_exponent, largest, beyond in (
 """
 
 
-def choose_side() -> tuple[str, Group]:
-    """Ask for a number, dragged or written as a text, and for formats."""
+def choose_side() -> tuple[str, Group] | tuple[str, int]:
+    """Ask for a number and formats; or, of the picture, for a format and an exposure."""
+    words = {"number": _("one number"), "picture": _("a picture")}
+    stored = ASK.selectbox(
+        "stored", _("What is stored"), list(words), default="number", labels=words.__getitem__
+    )
+    if stored == "picture":
+        return choose_pictures()
     place = st.container()
     said = ASK.text(
         "value",
@@ -48,13 +56,20 @@ def choose_side() -> tuple[str, Group]:
         help=_("65519.99, 1e-8, 1/3, 2^-25, 0x1.8p3, inf or nan; read without rounding."),
     )
     with place:
-        slide_decades(ASK, "value", said)
+        slider_through_decades(ASK, "value", said)
     return said, choose_group()
 
 
-def side(chosen: tuple[str, Group]) -> Shown:
-    """Show the bits of the number in each format."""
+def ask_side() -> None:
+    """Ask about what is stored."""
+    (ask_picture if ASK.used("stored") == "picture" else ask_below_one)()
+
+
+def side(chosen: tuple[str, Group] | tuple[str, int]) -> Shown:
+    """Show the bits of the number in each format, or the picture as each gives it back."""
     text, group = chosen
+    if isinstance(group, int):
+        return pictures((text, group))
     try:
         parse_value(text)
     except ValueError as error:

@@ -3,11 +3,13 @@
 Real gradients come from a separate process, once for all readers.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
+import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS, FloatFormat
@@ -19,8 +21,9 @@ from core.dtypes.labs import (
     synthetic_gradients,
 )
 from core.dtypes.labs.loss_scale import NUM_SYNTHETIC, SYNTHETIC_STD
-from core.figures.dtypes.low_precision_training.loss_scale import loss_scale_picture
+from core.figures.dtypes.low_precision_training.lab_frame import LabDrawing, hatched
 from core.figures.dtypes.written import number, percent, power_of_two, short
+from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
 from core.train.learning.tensors import (
     HIDDEN,
@@ -30,13 +33,17 @@ from core.train.learning.tensors import (
 )
 from core.train.run.directory import runs_directory
 from pages.dtypes.low_precision_training.inputs import ASK, cast_code, choose_format
+from pages.dtypes.low_precision_training.scaler import Asked as ScalerAsked
+from pages.dtypes.low_precision_training.scaler import ask_scaler, choose_scaler, scaler
 from pages.server.background import jobs
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 
 MAX_POWER: Final = 32
 SOURCES: Final = {"synthetic": N_("σ = 1e-6"), "single": "1e-8", "real": N_("a GPT")}
 SINGLE: Final = 1e-8
+WAYS: Final = {"static": N_("static"), "scaler": "GradScaler"}
 ALL: Final = "all"
 _MAX_KEPT: Final = 4
 CODE: Final = """
@@ -272,3 +279,190 @@ def newest_trained_run() -> Path | None:
 def _kept() -> dict[str, Gradients]:
     """Return the real gradients that this server has computed: by checkpoint."""
     return {}
+
+
+# Name, colour and hatching of each band.
+BANDS: Final = (
+    (N_("becomes zero"), "underflow", "x"),
+    (N_("subnormal"), "estimated", "/"),
+    (N_("full precision"), "exact", ""),
+    (N_("overflows"), "overflow", "\\"),
+)
+_LOW, _HIGH = -44.0, 22.0  # log2|g| that is always on the picture
+_TINT: Final = 0.16
+
+
+def band_counts(bands: GradientBands) -> tuple[int, int, int, int]:
+    """Return the counts in the order of `BANDS`."""
+    return (bands.num_zero, bands.num_subnormal, bands.num_normal, bands.num_overflow)
+
+
+def loss_scale_picture(histogram: GradientHistogram, bands: GradientBands, look: Look) -> Picture:
+    """Return bars of log2|g| on the four bands; the bars never move, the bands do."""
+    drawing = LabDrawing(look=look)
+    low, high = min(_LOW, histogram.edges[0]), max(_HIGH, histogram.edges[-1])
+    inner = [math.log2(each) for each in (bands.zero_below, bands.normal_from, bands.overflow_from)]
+    _draw_bars(drawing, histogram, inner)
+    borders = [low, *inner, high]
+    for place, count in enumerate(band_counts(bands)):
+        left, right = max(borders[place], low), min(borders[place + 1], high)
+        if left < right:
+            _draw_band(drawing, BANDS[place], (left, right), bands.share(count))
+    powers = range(math.ceil(low / 8) * 8, math.floor(high / 8) * 8 + 1, 8)
+    layout = drawing.layout(
+        x={
+            "title": _("|gradient|, before scaling"),
+            "range": [low, high],
+            "tickvals": list(powers),
+            "ticktext": [power_of_two(power) for power in powers],
+        },
+        y={"title": _("gradients"), "showgrid": False},
+    )
+    margin = layout["margin"] | {"t": 96 if look.present else 72}
+    figure = drawing.figure(layout | {"margin": margin, "bargap": 0, "showlegend": False})
+    return Picture(figure=figure, alt=_sentence(bands), table=_table(bands))
+
+
+def _draw_bars(drawing: LabDrawing, histogram: GradientHistogram, borders: Sequence[float]) -> None:
+    centers = (histogram.edges[:-1] + histogram.edges[1:]) / 2
+    rows = [BANDS[int(np.searchsorted(borders, center))] for center in centers]
+    drawing.bar(
+        x=centers,
+        y=histogram.counts,
+        width=np.diff(histogram.edges),
+        marker={
+            "color": [drawing.look.color(color) for _name, color, _shape in rows],
+            "pattern": hatched([shape for _name, _color, shape in rows]),
+            "line": {"width": 0},
+        },
+        customdata=[f"2^{center:.2f}" for center in centers],
+        hovertemplate="|g| ≈ %{customdata}: %{y:,}<extra></extra>",
+    )
+
+
+def _draw_band(
+    drawing: LabDrawing, row: tuple[str, str, str], ends: tuple[float, float], share: float
+) -> None:
+    name, color, _shape = row
+    (left, right), look = ends, drawing.look
+    drawing.shape(
+        type="rect", x0=left, x1=right, yref="paper", y0=0, y1=1, layer="below",
+        fillcolor=look.color(color), opacity=_TINT, line={"width": 0},
+    )  # fmt: skip
+    drawing.note(
+        x=(left + right) / 2, yref="paper", y=1, yanchor="bottom",
+        text=f"{_(name)}<br><b>{percent(share)}</b>", font={"color": look.color("text")},
+    )  # fmt: skip
+
+
+def _sentence(bands: GradientBands) -> str:
+    """Return how many gradients lie in each band."""
+    parts = [
+        _("{count} {band}").format(count=f"{count:,}", band=_(name))
+        for count, (name, _color, _shape) in zip(band_counts(bands), BANDS, strict=True)
+    ]
+    return _("Of {total} gradients times {scale} in {format}: {parts}.").format(
+        total=f"{bands.num_gradients:,}",
+        scale=f"{bands.scale:,g}",
+        format=short(bands.format),
+        parts=_(", ").join(parts),
+    )
+
+
+def _table(bands: GradientBands) -> Table:
+    """Return the four bands with their borders, counts and shares."""
+    borders = (0.0, bands.zero_below, bands.normal_from, bands.overflow_from)
+    return {
+        _("band"): [_(name) for name, _color, _shape in BANDS],
+        _("from |g|"): [f"{border:.4g}" for border in borders],
+        _("gradients"): [f"{count:,}" for count in band_counts(bands)],
+        _("share"): [percent(bands.share(count)) for count in band_counts(bands)],
+    }
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def least_scales() -> tuple[int, int]:
+    """Return the smallest powers of two that keep anything, and every bit, of 1e-8 in float16."""
+    histogram = gradient_histogram([SINGLE])
+    half = cast("FloatFormat", FORMATS["float16"])
+    bands = [loss_scale_bands(histogram, half, 2.0**power) for power in range(33)]
+    kept = next(power for power, each in enumerate(bands) if not each.num_zero)
+    whole = next(power for power, each in enumerate(bands) if each.num_normal)
+    return 2**kept, 2**whole
+
+
+def ask_loss_scale() -> None:
+    """Ask for the smallest scale under which a gradient keeps full precision."""
+    kept, whole = least_scales()
+    first, half = 2**16, FORMATS["float16"]
+    stored = float(half.round(SINGLE * kept))
+    predict_then_reveal(
+        "lowp_least_scale",
+        _(
+            "A gradient of 1e-8 is lost in float16. What is the smallest power of two as a loss "
+            "scale under which it keeps full precision?"
+        ),
+        [
+            Choice(
+                f"{kept:,}",
+                _(
+                    "Then it is no longer zero, but {stored}, the smallest number: {error} off."
+                ).format(stored=number(stored, 4), error=percent(stored / (SINGLE * kept) - 1)),
+            ),
+            Choice(f"{whole:,}"),
+            Choice(
+                f"{first:,}",
+                _("GradScaler begins with it, and it is enough; {least} is so too.").format(
+                    least=f"{whole:,}"
+                ),
+            ),
+            Choice(
+                f"{2**32:,}",
+                _("float16 still holds the product, {product}; far less is enough.").format(
+                    product=number(SINGLE * 2**32, 3)
+                ),
+            ),
+        ],
+        _(
+            "1e-8 × {scale} = {product} is the first product beyond {normal}, the smallest normal "
+            "number of float16. Below it numbers are subnormal and have fewer bits."
+        ).format(
+            scale=f"{whole:,}",
+            product=number(SINGLE * whole, 4),
+            normal=number(float(half.smallest_normal), 4),
+        ),
+    )
+
+
+def choose_scaling() -> Asked | ScalerAsked:
+    """Show the inputs of a scale that stays, or of one that GradScaler moves."""
+    way = ASK.segmented(
+        "scale_by",
+        _("Scaling"),
+        tuple(WAYS),
+        default="static",
+        labels=lambda way: _(WAYS[way]),
+    )
+    return choose_scaler() if way == "scaler" else choose_loss_scale()
+
+
+def scaling(asked: Asked | ScalerAsked) -> Shown:
+    """Show the gradients under one scale, or the steps of GradScaler."""
+    return scaler(asked) if isinstance(asked, ScalerAsked) else loss_scale(asked)
+
+
+def ask_scaling() -> None:
+    """Ask about the scale that is open."""
+    if ASK.used("scale_by") == "scaler":
+        ask_scaler()
+    else:
+        ask_loss_scale()
+
+
+TAB: Final = Tab(
+    label=N_("Loss scaling"),
+    show=scaling,
+    choose=choose_scaling,
+    question=ask_scaling,
+    reading="scale",
+)

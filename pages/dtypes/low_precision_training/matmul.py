@@ -1,19 +1,35 @@
 """The lab of products: storage in few bits is cheap, sums in few bits are not."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import MatmulErrors, matmul_errors, normal_matrices
-from core.figures.dtypes.low_precision_training.matmul import error_at, matmul_picture
+from core.dtypes.labs import (
+    MatmulErrors,
+    matmul,
+    matmul_errors,
+    normal_matrices,
+)
+from core.figures.dtypes.low_precision_training.lab_frame import STYLES, LabDrawing
 from core.figures.dtypes.written import percent, short
-from core.language import _
+from core.figures.picture import Look, Picture, Table
+from core.language import N_, _
+from core.units import in_percent
 from pages.dtypes.low_precision_training.inputs import ASK
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 
+DEPTH: Final = 4096
+PRODUCTS: Final = (
+    ("float16", "bfloat16"),
+    ("float16", "float16"),
+    ("float8_e4m3fn", "float32"),
+    ("bfloat16", "float32"),
+)  # in what matrices are stored, in what sums are kept
 STORAGE: Final = ("float16", "bfloat16", "float8_e4m3fn")
 ACCUMULATORS: Final = ("float32", "float16", "bfloat16")
 CHUNKS: Final = (1, 2, 4, 8, 16, 32, 64)
@@ -90,7 +106,7 @@ def choose_matmul() -> Asked:
     )
 
 
-def matmul(asked: Asked) -> Shown:
+def show_errors(asked: Asked) -> Shown:
     """Show the error of a product over its inner dimension."""
     curves = computed(asked.storage, asked.chunk)
     picture = matmul_picture(curves, asked.accumulate, asked.depth, look())
@@ -129,3 +145,146 @@ def sentence(curves: tuple[MatmulErrors, ...], accumulate: str, depth: int) -> s
             "{best}."
         )
     return text.format(**words)
+
+
+_MARKS: Final = [digit * 10.0**power for power in range(-8, 2) for digit in (1, 3)]
+
+
+def matmul_picture(curves: Sequence[MatmulErrors], chosen: str, depth: int, look: Look) -> Picture:
+    """Return one line for each accumulator, the chosen one in bold, both axes in powers.
+
+    Args:
+        curves: The same product with different accumulators.
+        chosen: Name of the accumulator that is in bold.
+        depth: The inner dimension that is marked.
+        look: How the reader wants to see.
+    """
+    drawing, depths = LabDrawing(look=look), curves[0].depths
+    marks = [each for each in depths if each.bit_count() == 1]  # all of them would touch
+    for curve, (meaning, dash, symbol) in zip(curves, STYLES, strict=False):
+        color, bold = look.color(meaning), curve.accumulate == chosen
+        drawing.scatter(
+            x=list(depths),
+            y=list(curve.errors),
+            name=_("sums in {format}").format(format=short(curve.accumulate)),
+            mode="lines+markers",
+            line={"color": color, "dash": dash, "width": 5 if bold else 2.5},
+            marker={"symbol": symbol, "size": 11 if bold else 8, "color": color},
+            hovertemplate="K = %{x:,}: %{y:.3%}<extra>%{fullData.name}</extra>",
+        )
+    drawing.shape(
+        type="line", x0=depth, x1=depth, xref="x", y0=0, y1=1, yref="y domain",
+        line={"color": look.color("text"), "width": 2, "dash": "dot"},
+    )  # fmt: skip
+    layout = drawing.layout(
+        x={
+            "title": _("inner dimension K: products in each sum"),
+            "type": "log",
+            "tickvals": marks,
+            "ticktext": [f"{each:,}" for each in marks],
+        },
+        y={
+            "title": _("relative error"),
+            "type": "log",
+            "tickvals": _MARKS,
+            "ticktext": [in_percent(f"{100 * mark:.6g}") for mark in _MARKS],
+        },
+    )
+    return Picture(
+        figure=drawing.figure(layout), alt=_sentence(curves, depth), table=_table(curves)
+    )
+
+
+def error_at(curve: MatmulErrors, depth: int) -> float:
+    """Return the error at one of the curve's depths.
+
+    Raises:
+        ValueError: If the curve has no such depth.
+    """
+    if depth not in curve.depths:
+        raise ValueError(
+            _("K = {depth} was not computed; use one of {known}.").format(
+                depth=depth, known=_(", ").join(map(str, curve.depths))
+            )
+        )
+    return curve.errors[curve.depths.index(depth)]
+
+
+def _sentence(curves: Sequence[MatmulErrors], depth: int) -> str:
+    """Return every accumulator's error at the marked depth."""
+    parts = [
+        _("{error} with sums in {format}").format(
+            error=percent(error_at(curve, depth)), format=short(curve.accumulate)
+        )
+        for curve in curves
+    ]
+    return _(
+        "Relative error of a product of {storage} matrices with inner dimension {depth}: {parts}."
+    ).format(storage=short(curves[0].storage), depth=f"{depth:,}", parts=_(", ").join(parts))
+
+
+def _table(curves: Sequence[MatmulErrors]) -> Table:
+    """Return the errors, a row a depth."""
+    return {
+        "K": [f"{depth:,}" for depth in curves[0].depths],
+        **{
+            _("sums in {format}").format(format=short(curve.accumulate)): [
+                f"{error:.3e}" for error in curve.errors
+            ]
+            for curve in curves
+        },
+    }
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def product_errors() -> dict[tuple[str, str], float]:
+    """Return the error of the same product, by the formats of its matrices and of its sums."""
+    a, b = normal_matrices(DEPTH)
+    return {
+        (storage, sums): matmul(a, b, FORMATS[storage], FORMATS[sums]).error
+        for storage, sums in PRODUCTS
+    }
+
+
+def ask_matmul() -> None:
+    """Ask which product is the most exact: bits of the matrices against bits of the sums."""
+    errors = product_errors()
+    best = min(errors, key=errors.__getitem__)
+    named = {
+        pair: _("{storage} matrices, sums in {sums}").format(
+            storage=short(pair[0]), sums=short(pair[1])
+        )
+        for pair in errors
+    }
+    wrong = _("Its error is {error}; the best has {best}.")
+    listed = [
+        f"{named[pair]} {percent(errors[pair])}" for pair in sorted(errors, key=errors.__getitem__)
+    ]
+    predict_then_reveal(
+        "lowp_best_product",
+        _("A product with an inner dimension of {depth}: which of these is the most exact?").format(
+            depth=f"{DEPTH:,}"
+        ),
+        [
+            Choice(
+                named[pair],
+                None
+                if pair == best
+                else wrong.format(error=percent(errors[pair]), best=percent(errors[best])),
+            )
+            for pair in PRODUCTS
+        ],
+        _(
+            "{errors}. The bits of the sums decide: FP16 stores eight times as finely as BF16, and "
+            "loses all of it where its sums are rounded {depth} times."
+        ).format(errors=_("; ").join(listed), depth=f"{DEPTH:,}"),
+    )
+
+
+TAB: Final = Tab(
+    label=N_("Matmul"),
+    show=show_errors,
+    choose=choose_matmul,
+    question=ask_matmul,
+    reading="matmul",
+)

@@ -1,5 +1,6 @@
 """The lab of sums: the same number added again and again."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -7,10 +8,22 @@ import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS, Rounding
-from core.dtypes.labs import ORDERS, Accumulation, accumulate, half_gap_above
+from core.dtypes.labs import (
+    ORDERS,
+    Accumulation,
+    accumulate,
+    half_gap_above,
+)
 from core.dtypes.labs.accumulate import Order
-from core.figures.dtypes.low_precision_training.sums import sums_picture
+from core.figures.dtypes.low_precision_training.lab_frame import (
+    MAX_ROWS,
+    STYLES,
+    LabDrawing,
+    exact_name,
+    some,
+)
 from core.figures.dtypes.written import number, percent, short
+from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
 from pages.dtypes.low_precision_training.inputs import (
     ASK,
@@ -18,9 +31,11 @@ from pages.dtypes.low_precision_training.inputs import (
     cast_code,
     choose_format,
 )
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 
+NUM_ONES: Final = 1000
 TERMS: Final = (
     *(0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5),
     *(1, 2, 3, 5),
@@ -204,3 +219,86 @@ def sentence(total: Accumulation, term: float, count: int) -> str:
         text = _("{count} × {term} in {format} = {sum}, not {exact}: off by {error}.")
         words["error"] = percent(abs(total.result / total.exact - 1))
     return text.format(**words)
+
+
+def sums_picture(sums: Sequence[Accumulation], chosen: str, look: Look) -> Picture:
+    """Return one line a format, the chosen one in bold, and the sum without rounding.
+
+    Raises:
+        ValueError: If there are no sums or more than lines that can be told apart.
+    """
+    if not 1 <= len(sums) <= len(STYLES):
+        raise ValueError(
+            _("Choose 1 to {most} sums to compare, not {count}.").format(
+                most=len(STYLES), count=len(sums)
+            )
+        )
+    drawing, places = LabDrawing(look=look), some(len(sums[0].counts))
+    drawing.truth(sums[0].counts[places], sums[0].reference[places])
+    for each, (meaning, dash, _symbol) in zip(sums, STYLES, strict=False):
+        seen = some(len(each.counts), always=[(each.stalls_after or 1) - 1])
+        x, y, width = each.counts[seen], each.sums[seen], 5 if each.format == chosen else 2.5
+        drawing.line(x, y, short(each.format), meaning, dash=dash, width=width)
+        if each.format == chosen and each.stalls_after is not None:
+            _point_at_stall(drawing, each.stalls_after, each.result)
+    layout = drawing.layout(
+        x={"title": _("values added"), "tickformat": ","},
+        y={"title": _("running sum"), "rangemode": "tozero", "tickformat": ",~g"},
+    )
+    return Picture(figure=drawing.figure(layout), alt=_sentence(sums), table=_table(sums))
+
+
+def _point_at_stall(drawing: LabDrawing, x: float, y: float) -> None:
+    """Write at the end of an arrow, on a ground that covers lines behind it."""
+    drawing.note(
+        x=x,
+        y=y,
+        text=_("stalls at {sum}").format(sum=number(y)),
+        showarrow=True,
+        arrowcolor=drawing.look.color("text"),
+        arrowwidth=2,
+        bgcolor=drawing.look.color("background"),
+        ax=60,
+        ay=-40,
+    )
+
+
+def _sentence(sums: Sequence[Accumulation]) -> str:
+    """Return every format's last sum beside the true one."""
+    parts = [
+        _("{format} ends at {sum}").format(format=short(each.format), sum=number(each.result))
+        for each in sums
+    ]
+    return _("Running sums of {count} values. The true sum is {exact}; {parts}.").format(
+        count=f"{int(sums[0].counts[-1]):,}", exact=number(sums[0].exact), parts=_(", ").join(parts)
+    )
+
+
+def _table(sums: Sequence[Accumulation]) -> Table:
+    """Return some of the running sums, the last one always."""
+    places = some(len(sums[0].counts), MAX_ROWS)
+    return {
+        _("values added"): [int(count) for count in sums[0].counts[places]],
+        exact_name(): [number(value) for value in sums[0].reference[places]],
+        **{short(each.format): [number(value) for value in each.sums[places]] for each in sums},
+    }
+
+
+def ask_sum() -> None:
+    """Ask for the sum of 1000 ones."""
+    predict_then_reveal(
+        "lowp_ones",
+        _("A loop adds 1.0 a thousand times in bfloat16. What is the sum?"),
+        [
+            Choice("1,000", _("That needs ten bits of precision; bfloat16 has eight.")),
+            Choice(number(accumulate(np.ones(NUM_ONES), FORMATS["bfloat16"]).result)),
+            Choice("inf", _("The largest bfloat16 is 3.4e38: the range is not the problem.")),
+        ],
+        _(
+            "From 256 on, neighbours are 2 apart: 256 + 1 lies halfway, and the tie goes to the "
+            "even one, 256. `torch.sum` gives 1,000, because it adds in FP32."
+        ),
+    )
+
+
+TAB: Final = Tab(label=N_("Sums"), show=sums, choose=choose_sums, question=ask_sum, reading="sums")

@@ -3,8 +3,9 @@
 They show why weights that are trained in 16 bits have a master copy in 32, or round by chance.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 import streamlit as st
@@ -17,23 +18,31 @@ from core.dtypes.labs import (
     stochastic_updates,
     weight_updates,
 )
-from core.figures.dtypes.low_precision_training.updates import stochastic_picture, updates_picture
+from core.figures.dtypes.low_precision_training.lab_frame import (
+    MAX_ROWS,
+    STYLES,
+    LabDrawing,
+    exact_name,
+    some,
+)
 from core.figures.dtypes.written import number, percent, short
+from core.figures.picture import Look, Picture, Table
 from core.language import N_, _, ngettext
 from pages.dtypes.low_precision_training.inputs import ASK, FORMAT_NAMES, choose_format
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 
+CHANCE_UPDATE: Final = 0.03
 NAMES: Final = FORMAT_NAMES[:3]
 UPDATES: Final = (0.0001, 0.0002, 0.0003, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03)
-STEPS: Final = (10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 3000)
+STEPS: Final = (1, 10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 3000)
 WAYS: Final = {
     "nearest": N_("nearest"),
     "stochastic": N_("stochastic"),
     "master": N_("FP32 master"),
 }
 WEIGHTS: Final = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 400)
-NUM_STEPS: Final = 1000  # of many weights
 CODES: Final = {
     "nearest": """
 import torch
@@ -51,16 +60,6 @@ for _ in range({steps}):
     master += {update!r}
 weight = master.to(torch.{name})
 print(weight.item(), master.item())
-""",
-    "stochastic": """
-import numpy as np
-
-from core.dtypes import FORMATS
-from core.dtypes.labs import weight_updates
-
-rng = np.random.default_rng(0)
-path = weight_updates(1.0, {update!r}, {steps}, FORMATS[{name!r}], "stochastic", rng=rng)
-print(path.stored[-1])
 """,
 }
 CODE_OF_MANY: Final = """
@@ -85,31 +84,30 @@ class Asked:
     way: str
     update: float
     steps: int
+    count: int
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def one_weight(update: float, steps: int, name: str) -> dict[str, WeightUpdates]:
     """Return the path of a weight that begins at 1, in each way."""
     fmt = FORMATS[name]
+    rng = np.random.default_rng(0)
     return {
         "nearest": weight_updates(1.0, update, steps, fmt),
-        "stochastic": weight_updates(
-            1.0, update, steps, fmt, "stochastic", rng=np.random.default_rng(0)
-        ),
+        "stochastic": weight_updates(1.0, update, steps, fmt, "stochastic", rng=rng),
         "master": weight_updates(1.0, update, steps, fmt, master=True),
     }
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def many_weights(update: float, name: str, count: int) -> StochasticUpdates:
+def many_weights(update: float, steps: int, name: str, count: int) -> StochasticUpdates:
     """Return the paths of weights that begin at 1."""
-    rng = np.random.default_rng(0)
-    return stochastic_updates(1.0, update, NUM_STEPS, FORMATS[name], count, rng)
+    return stochastic_updates(1.0, update, steps, FORMATS[name], count, np.random.default_rng(0))
 
 
 def choose_updates() -> Asked:
-    """Show the inputs of the lab of one weight and return what they say."""
-    return Asked(
+    """Show the inputs and, of many weights, the chance of the first step."""
+    asked = Asked(
         update=ASK.select_slider("update_size", _("Update per step"), UPDATES, default=0.001),
         steps=ASK.select_slider(
             "update_steps", _("Steps"), STEPS, default=1000, labels="{:,}".format
@@ -122,18 +120,45 @@ def choose_updates() -> Asked:
             default="nearest",
             labels=lambda way: _(WAYS[way]),
         ),
+        count=ASK.select_slider(
+            "update_weights",
+            _("Number of weights"),
+            WEIGHTS,
+            default=100,
+            disabled=ASK.used("update_way") != "stochastic",
+            help=_("Rounded stochastically, each with draws of its own."),
+        ),
     )
+    if asked.way == "stochastic":
+        many = many_weights(asked.update, asked.steps, asked.name, asked.count)
+        st.caption(chance_of_a_step(many, asked.update))
+    return asked
 
 
 def updates(asked: Asked) -> Shown:
-    """Show a weight that is raised step by step, in each way."""
-    ways = one_weight(asked.update, asked.steps, asked.name)
-    picture = updates_picture(ways, asked.way, look())
+    """Show a weight that is raised step by step, or many of them that are rounded by chance."""
+    if asked.way == "stochastic":
+        many = many_weights(asked.update, asked.steps, asked.name, asked.count)
+        headline, picture = (
+            stochastic_sentence(many, asked.update),
+            stochastic_picture(many, look()),
+        )
+    else:
+        ways = one_weight(asked.update, asked.steps, asked.name)
+        headline = updates_sentence(ways[asked.way], asked.way, asked.update)
+        picture = updates_picture(ways, asked.way, look())
     return Shown(
-        headline=updates_sentence(ways[asked.way], asked.way, asked.update),
+        headline=headline,
         charts=[Chart(picture=picture, file_name="weight-updates")],
-        code=CODES[asked.way].format(**asdict(asked)),
+        code=code_of(asked),
     )
+
+
+def code_of(asked: Asked) -> str:
+    """Return Python for where the weight ends, or the mean of many."""
+    bits = cast("FloatFormat", FORMATS[asked.name]).mantissa_bits
+    code = CODES.get(asked.way, CODE_OF_MANY)
+    return code.format(**asdict(asked), mantissa_bits=bits)
 
 
 def updates_sentence(path: WeightUpdates, way: str, update: float) -> str:
@@ -149,15 +174,9 @@ def updates_sentence(path: WeightUpdates, way: str, update: float) -> str:
     }
     if path.num_lost == steps:
         text = _unmoved(way)
-        words["chance"] = percent(update / (2 * path.half_gap))
         words["reached"] = number(float((path.exact if path.master is None else path.master)[-1]))
     elif way == "master":
         text = _("1 + {steps} × {update} with an FP32 master ends at {weight}; exact is {exact}.")
-    elif way == "stochastic":
-        text = _(
-            "1 + {steps} × {update} in {format}, rounded stochastically, ends at {weight}; "
-            "exact is {exact}."
-        )
     else:
         text = _("1 + {steps} × {update} in {format} ends at {weight}; exact is {exact}.")
     return text.format(**words)
@@ -170,41 +189,11 @@ def _unmoved(way: str) -> str:
             "1 + {steps} × {update} in {format} stays {weight}: each update is below half the "
             "gap, {half}."
         ),
-        "stochastic": _(
-            "1 + {steps} × {update} in {format} stays {weight}: a step moves it with a chance of "
-            "{chance}, and none did."
-        ),
         "master": _(
             "1 + {steps} × {update}: the FP32 master has come to {reached}, its copy in {format} "
             "stays {weight}. Half the gap is {half}."
         ),
     }[way]
-
-
-def choose_stochastic() -> tuple[float, StochasticUpdates]:
-    """Show the inputs of the lab of many weights; return the update and what becomes of them."""
-    update = ASK.select_slider("chance_update", _("Update per step"), UPDATES[:-1], default=0.001)
-    count = ASK.select_slider("chance_weights", _("Number of weights"), WEIGHTS, default=100)
-    name = choose_format("chance_format", names=NAMES)
-    many = many_weights(update, name, count)
-    st.caption(chance_of_a_step(many, update))
-    return update, many
-
-
-def stochastic(asked: tuple[float, StochasticUpdates]) -> Shown:
-    """Show many weights under stochastic rounding, each with draws of its own."""
-    update, many = asked
-    return Shown(
-        headline=stochastic_sentence(many, update),
-        charts=[Chart(picture=stochastic_picture(many, look()), file_name="stochastic-rounding")],
-        code=CODE_OF_MANY.format(
-            update=update,
-            steps=NUM_STEPS,
-            name=many.format,
-            mantissa_bits=cast("FloatFormat", FORMATS[many.format]).mantissa_bits,
-            count=many.num_weights,
-        ),
-    )
 
 
 def chance_of_a_step(many: StochasticUpdates, update: float) -> str:
@@ -227,7 +216,7 @@ def stochastic_sentence(many: StochasticUpdates, update: float) -> str:
         many.num_weights,
     )
     return text.format(
-        steps=f"{NUM_STEPS:,}",
+        steps=f"{many.mean.size - 1:,}",
         update=number(update),
         format=short(many.format),
         mean=number(float(many.mean[-1]), 4),
@@ -235,3 +224,180 @@ def stochastic_sentence(many: StochasticUpdates, update: float) -> str:
         exact=number(float(many.exact[-1])),
         nearest=number(float(many.nearest[-1])),
     )
+
+
+LINES: Final = {
+    "nearest": N_("rounded to nearest"),
+    "stochastic": N_("rounded stochastically"),
+    "master": N_("FP32 master copy"),
+}
+
+
+def updates_picture(ways: Mapping[str, WeightUpdates], chosen: str, look: Look) -> Picture:
+    """Return the weight's path in each way (a key of `LINES`), the chosen one in bold."""
+    drawing, first = LabDrawing(look=look), next(iter(ways.values()))
+    places = some(first.stored.size)
+    drawing.truth(places, first.exact[places])
+    for (way, each), (meaning, dash, _symbol) in zip(ways.items(), STYLES, strict=False):
+        y, width = each.stored[places], 5 if way == chosen else 2.5
+        drawing.line(places, y, _(LINES[way]), meaning, dash=dash, width=width)
+    listed = some(first.stored.size, MAX_ROWS)
+    table: dict[str, Sequence[object]] = {_("step"): listed}
+    table[exact_name()] = [number(value) for value in first.exact[listed]]
+    for way, each in ways.items():
+        table[_(LINES[way])] = [number(value, 9) for value in each.stored[listed]]
+    figure = drawing.figure(_layout(drawing))
+    return Picture(figure=figure, alt=_updates_sentence(ways, first), table=table)
+
+
+def stochastic_picture(many: StochasticUpdates, look: Look) -> Picture:
+    """Return some paths thin, nine tenths of all as a band, the mean bold, and the truth."""
+    drawing, places = LabDrawing(look=look), some(many.mean.size)
+    _draw_band(drawing, many, places)
+    for place, path in enumerate(many.paths):
+        drawing.scatter(
+            x=places,
+            y=path[places],
+            name=_("single weights"),
+            mode="lines",
+            line={"color": look.color("format_d"), "dash": "solid", "width": 1, "shape": "hv"},
+            showlegend=place == 0,
+            hoverinfo="skip",
+        )
+    nearest = many.nearest[places]
+    drawing.line(places, nearest, _("rounded to nearest"), "format_a", dash="dash")
+    drawing.line(places, many.mean[places], _("mean of all"), "format_b", width=5)
+    drawing.truth(places, many.exact[places])
+    return Picture(
+        figure=drawing.figure(_layout(drawing)),
+        alt=_stochastic_sentence(many),
+        table=_stochastic_table(many),
+    )
+
+
+def _layout(drawing: LabDrawing) -> dict[str, Any]:
+    return drawing.layout(
+        x={"title": _("step"), "tickformat": ","},
+        y={"title": _("weight"), "tickformat": ".6~g"},
+    )
+
+
+def _draw_band(drawing: LabDrawing, many: StochasticUpdates, places: list[int]) -> None:
+    edge = {"x": places, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    drawing.scatter(y=many.low[places], showlegend=False, **edge)
+    drawing.scatter(
+        y=many.high[places],
+        name=_("9 of 10 weights"),
+        fill="tonexty",
+        fillcolor=drawing.look.color("border"),
+        **edge,
+    )
+
+
+def _updates_sentence(ways: Mapping[str, WeightUpdates], first: WeightUpdates) -> str:
+    """Return where each way ends."""
+    parts = [
+        _("{way}: {weight}").format(way=_(LINES[way]), weight=number(each.stored[-1]))
+        for way, each in ways.items()
+    ]
+    return _("A weight after {steps} updates should be {exact}. {parts}.").format(
+        steps=f"{first.stored.size - 1:,}", exact=number(first.exact[-1]), parts=_("; ").join(parts)
+    )
+
+
+def _stochastic_sentence(many: StochasticUpdates) -> str:
+    """Return where the mean, the band and nearest end."""
+    return _(
+        "{count} weights in {format}, rounded stochastically, end at {mean} on average, nine of "
+        "ten between {low} and {high}; the truth is {exact}, rounding to nearest gives {nearest}."
+    ).format(
+        count=f"{many.num_weights:,}",
+        format=many.format,
+        mean=number(many.mean[-1], 5),
+        low=number(many.low[-1], 4),
+        high=number(many.high[-1], 4),
+        exact=number(many.exact[-1]),
+        nearest=number(many.nearest[-1]),
+    )
+
+
+def _stochastic_table(many: StochasticUpdates) -> Table:
+    """Return some of the steps, the last one always."""
+    places = some(many.mean.size, MAX_ROWS)
+    columns = {
+        exact_name(): many.exact,
+        _("mean of all"): many.mean,
+        _("5 % are below"): many.low,
+        _("5 % are above"): many.high,
+        _("rounded to nearest"): many.nearest,
+    }
+    written = {name: [number(each) for each in column[places]] for name, column in columns.items()}
+    return {_("step"): places, **written}
+
+
+def ask_update() -> None:
+    """Ask where a weight ends that is stored in bfloat16."""
+    predict_then_reveal(
+        "lowp_weight",
+        _("A weight of 1.0 in bfloat16 is raised by 0.001, a thousand times. Where does it end?"),
+        [
+            Choice("2", _("So it would with an FP32 master copy.")),
+            Choice("1.5", _("Not even the first step moves it.")),
+            Choice(number(one_weight(1e-3, 1000, "bfloat16")["nearest"].stored[-1])),
+        ],
+        _("The next bfloat16 above 1 is 1.0078125; 1.001 is nearer to 1, every time."),
+    )
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def chances() -> dict[str, float]:
+    """Return the chance that a weight of 1 moves under an update of 0.03, format by format."""
+    names = ("float8_e4m3fn", "bfloat16")
+    return {name: CHANCE_UPDATE / (2 * half_gap_above(FORMATS[name], 1.0)) for name in names}
+
+
+def ask_chance() -> None:
+    """Ask how often stochastic rounding moves a weight whose update is far below the gap."""
+    chance = chances()["float8_e4m3fn"]
+    gap = CHANCE_UPDATE / chance
+    predict_then_reveal(
+        "lowp_chance",
+        _(
+            "A weight of 1 in E4M3 gets an update of {update} and is rounded stochastically. How "
+            "likely does it move?"
+        ).format(update=number(CHANCE_UPDATE)),
+        [
+            Choice(
+                percent(0.0),
+                _("So it would be to nearest: {update} is less than half a gap.").format(
+                    update=number(CHANCE_UPDATE)
+                ),
+            ),
+            Choice(percent(CHANCE_UPDATE), _("The chance is counted in gaps, not in weights.")),
+            Choice(percent(chance)),
+            Choice(
+                percent(0.5), _("Only in the middle between two neighbours are both as likely.")
+            ),
+        ],
+        _(
+            "The next number above 1 is {gap} away: {update} / {gap} = {chance}. If it moves, it "
+            "moves by the whole gap, so that on average the weight gains {update}."
+        ).format(update=number(CHANCE_UPDATE), gap=number(gap), chance=percent(chance)),
+    )
+
+
+def ask_either() -> None:
+    """Ask about one weight, or about the chance that a step moves one of many."""
+    if ASK.used("update_way") == "stochastic":
+        ask_chance()
+    else:
+        ask_update()
+
+
+TAB: Final = Tab(
+    label=N_("Updates"),
+    show=updates,
+    choose=choose_updates,
+    question=ask_either,
+    reading="updates",
+)

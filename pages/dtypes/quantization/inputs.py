@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import streamlit as st
 
@@ -27,6 +27,7 @@ from pages.shared.inputs import Inputs
 ASK: Final = Inputs("quant")
 SIZES: Final = (64, 128, 256, 512)
 MAX_SEED: Final = 9999
+SAME: Final[Literal["same"]] = "same"
 _WHERES: Final = {
     "largest": N_("around the largest value"),
     "worst": N_("where A loses most"),
@@ -52,30 +53,22 @@ def choose_case() -> Case:
     second = ASK.selectbox("b", _("Format B"), STORAGE_NAMES, default="int4_group128")
     names = (first, second)
     with slider:
-        # The tab of all group sizes marks the chosen one, whatever A and B are.
         group = ASK.select_slider(
             "group",
             _("Group size"),
             GROUP_SIZES,
             default=128,
             help=_("Values that share a scale, in formats with a group in their name."),
-            disabled=ASK.used("tab") != "groups" and not any(map(has_group_size, names)),
+            disabled=not any(map(has_group_size, names)),
         )
     rail = st.container()
     settings = st.popover(
         _("Settings"), icon=":material/tune:", key="quant_settings", width="stretch"
     )
-    # The bytes of a model do not depend on the tensor.
-    with settings if ASK.used("tab") == "bytes" else rail:
+    with rail:
         tensor = choose_tensor(ASK)
     with settings:
-        rule = ASK.segmented(
-            "rule",
-            _("Scale rule (MX formats)"),
-            SCALE_RULES,
-            default="floor",
-            disabled=not any(map(has_scale_rule, names)),
-        )
+        one, other = _choose_rules(first, second, group)
         size = ASK.select_slider("size", _("Rows and columns"), SIZES, default=256)
         seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=0, step=1)
         where = ASK.selectbox(
@@ -85,9 +78,31 @@ def choose_case() -> Case:
             default="largest",
             labels=lambda key: _(_WHERES[key]),
         )
-    one, other = (find_storage(name, rule, group) for name in names)
     chosen = make_tensor(ASK, tensor, size, seed)
     return Case(chosen=chosen, pair=(one, other), where=where, group=group)
+
+
+def _choose_rules(first: str, second: str, group: int) -> Pair:
+    names = (first, second)
+    rule = ASK.segmented(
+        "rule",
+        _("Scale rule (MX formats)"),
+        SCALE_RULES,
+        default="floor",
+        disabled=not any(map(has_scale_rule, names)),
+    )
+    rule_b = ASK.selectbox(
+        "rule_b",
+        _("Scale rule of B"),
+        (SAME, *SCALE_RULES),
+        default=SAME,
+        labels=lambda key: _("the same") if key == SAME else key,
+        disabled=not has_scale_rule(second),
+    )
+    return (
+        find_storage(first, rule, group),
+        find_storage(second, rule if rule_b == SAME else rule_b, group),
+    )
 
 
 def qualities(trials: Sequence[Trial]) -> str:

@@ -43,17 +43,6 @@ for storage in ({first}, {second}):
 CORE_QUALITY: Final = """bits, error = storage.bits_per_value, 100 * stats.relative_rmse
     print(f"{storage.name}: {error:.3g} % (SQNR {stats.sqnr_db:.1f} dB) at {bits:.4g} bits")
     print(f"  lost: {100 * stats.lost_share:.3g} %")"""
-GROUPS: Final = """
-for size in (x.size, {size}):
-    rows = x.reshape(1, -1) if size == x.size else x
-    error = integers(rows, 8, size, np.float16).reshape(x.shape) - x
-    sqnr = 10 * np.log10((x**2).sum() / (error**2).sum())
-    print(f"int8 in groups of {{size}}: {{sqnr:.1f}} dB at {{8 + 16 / size:.4g}} bits")
-"""
-CORE_GROUPS: Final = """
-for trial in try_sizes(x, ["int8_group128"]):
-    print(f"int8 in groups of {trial.size}: {trial.sqnr_db:.1f} dB at {trial.bits:.4g} bits")
-"""
 _TORCH: Final = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _SCALES: Final[Mapping[str, str]] = {"float16": "np.float16", "float32": "np.float32"}
 
@@ -72,14 +61,6 @@ def quality_code(case: Case, *, is_whole: bool) -> str:
     """
     told = QUALITY if case.chosen.plain and is_whole else CORE_QUALITY
     return _compared(case.chosen, case.pair, told)
-
-
-def groups_code(case: Case, *, is_whole: bool) -> str:
-    """Return Python for int8 in groups and with one scale for the tensor."""
-    if case.chosen.plain and is_whole:
-        return _plain_tensor(case.chosen, INTEGERS) + GROUPS.format(size=case.group)
-    needed = "from core.dtypes.blocks.storage_trials import try_sizes"
-    return tensor_lines(case.chosen, needed) + CORE_GROUPS
 
 
 def _compared(chosen: Chosen, pair: Sequence[Storage], told: str) -> str:

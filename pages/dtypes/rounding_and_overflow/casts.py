@@ -1,7 +1,4 @@
-"""What a number becomes: between its neighbours, in many formats, by every rule, by chance.
-
-And how far apart the numbers of several formats are at every magnitude.
-"""
+"""What a number becomes: between its neighbours, in many formats, and by every rule."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,13 +6,10 @@ from functools import partial
 from typing import Final
 
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
-from core.dtypes.cast.draws import draw_roundings
 from core.figures.dtypes.rounding_and_overflow.bits import hexadecimal
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits, precision
 from core.figures.dtypes.rounding_and_overflow.formats import formats_picture
 from core.figures.dtypes.rounding_and_overflow.modes import modes_picture
-from core.figures.dtypes.rounding_and_overflow.spacing import spacing_picture
-from core.figures.dtypes.rounding_and_overflow.stochastic import stochastic_picture
 from core.figures.dtypes.rounding_and_overflow.zoom import zoom_picture
 from core.language import N_, _
 from pages.dtypes.rounding_and_overflow.answer import answered
@@ -39,8 +33,6 @@ GROUP_NAMES: Final = {
     "small": N_("below 8 bits"),
     "all": N_("all"),
 }
-_DRAWS: Final = tuple(digit * 10**power for power in (1, 2, 3, 4) for digit in (1, 2, 5))
-DRAWS: Final = (*_DRAWS, 100_000)
 
 
 def zoom(case: Case) -> Shown:
@@ -92,24 +84,3 @@ def modes(case: Case) -> Shown:
     return replace(
         shown, headline=said.format(answer=shown.headline, results=_(", ").join(results))
     )
-
-
-def spacing(case: Case) -> Shown:
-    """Show how far apart neighbours are at every magnitude."""
-    picture = spacing_picture(case.formats, case.source(), case.said, look())
-    return answered(case, picture, "spacing")
-
-
-def choose_draws() -> int:
-    """Ask how often the number is rounded by chance."""
-    return ASK.select_slider(
-        "draws", _("Draws"), DRAWS, default=1000, labels=lambda count: f"{count:,}"
-    )
-
-
-def stochastic(case: Case, num_draws: int) -> Shown:
-    """Show many stochastic roundings of the number, and their mean."""
-    source = case.source()
-    draws = draw_roundings(case.fmt, source, num_draws, case.seed, case.overflow)
-    picture = stochastic_picture(draws, source, case.said, look())
-    return answered(case, picture, "stochastic_rounding")

@@ -12,7 +12,7 @@ from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS, Format, Overflow, Roundin
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.cast.draws import first_chance
 from core.dtypes.cast.explain_cast import explain_cast
-from core.dtypes.cast.stops import stops_around
+from core.dtypes.cast.slider_values import numbers_around
 from core.dtypes.exact import parse_value
 from core.figures.dtypes.rounding_and_overflow.cast_words import OVERFLOW_NAMES, ROUNDING_NAMES
 from core.figures.dtypes.rounding_and_overflow.line_window import VIEWS, View
@@ -23,7 +23,11 @@ from pages.dtypes.rounding_and_overflow.window import (
     begin_at_number,
     choose_window,
 )
-from pages.shared.dtypes.slide import before_the_drag, slide_decades, slide_text
+from pages.shared.dtypes.number_slider import (
+    before_the_drag,
+    slider_through_decades,
+    slider_through_numbers,
+)
 from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("rounding")
@@ -33,15 +37,16 @@ MAX_SEED: Final = 9999
 _SHOWN_CHARS: Final = 24
 _NONE: Final = "none"
 _BESIDE: Final = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
-# Tabs that show the mode at work, a rounding between neighbours, all sizes, and other formats.
-_BY_MODE: Final = ("zoom", "modes")
-_NEAR: Final = ("zoom", "modes", "stochastic")
-_FAR: Final = ("formats", "line", "spacing")
-_WITH_OTHERS: Final = ("line", "spacing")
-VIEW_NAMES: Final[Mapping[View, str]] = {
+# Tabs that show a rounding between neighbours, and numbers of all sizes.
+_NEAR: Final = ("zoom", "modes")
+_FAR: Final = ("formats", "line")
+Shape = View | Literal["free", "spacing"]
+VIEW_NAMES: Final[Mapping[Shape, str]] = {
     "log": N_("all, in powers of two"),
     "linear": N_("from zero, evenly"),
     "near": N_("near the number"),
+    "free": N_("a window to move and zoom"),
+    "spacing": N_("the gaps, against size"),
 }
 
 
@@ -58,7 +63,7 @@ class Case:
         via_fp32: Whether float32 comes first, as in libraries.
         seed: Of stochastic rounding.
         beside: Names of formats to compare with.
-        part: Of the number line: by a rule, or as the reader has moved it.
+        part: Of the number line: by a rule, or as the reader has moved it; "spacing" its gaps.
     """
 
     text: str
@@ -69,7 +74,7 @@ class Case:
     via_fp32: bool
     seed: int
     beside: tuple[str, ...] = ()
-    part: View | FreePart = "log"
+    part: View | FreePart | Literal["spacing"] = "log"
 
     @property
     def formats(self) -> list[Format]:
@@ -110,16 +115,16 @@ def choose_cast() -> Case:
         ValueError: If the text is no number; the sentence says which texts are.
     """
     tab, view_before = ASK.used("tab"), ASK.used("view", "free")
-    view = _choose_view() if tab == "line" else VIEWS[0]
+    view: Shape = _choose_view() if tab == "line" else VIEWS[0]
     is_free = view == "free"
     place, field = st.container(), st.container()
     fmt = FORMATS[ASK.selectbox("format", _("Format"), tuple(FORMATS), default="float16")]
     in_sight = st.container()
     with st.popover(_("Settings"), icon=":material/tune:", width="stretch"):
-        with in_sight if tab in _BY_MODE else nullcontext():
+        with in_sight if tab in _NEAR else nullcontext():
             rounding = _choose_mode()
-        overflow, via_fp32, seed = _choose_rules(draws="stochastic" in (rounding, tab))
-        beside = choose_beside() if tab in _WITH_OTHERS else ()
+        overflow, via_fp32, seed = _choose_rules(draws=rounding == "stochastic")
+        beside = choose_beside() if tab == "line" else ()
         with nullcontext() if is_free else field:
             text = _write("value", _("Exact number"), DEFAULT_VALUE)
         if is_free and view_before != "free":
@@ -153,16 +158,14 @@ def _write(name: str, label: str, default: str) -> str:
     )
 
 
-def _choose_view() -> View | Literal["free"]:
+def _choose_view() -> Shape:
     """Ask for a part of the number line."""
     return ASK.selectbox(
         "view",
         _("Number line"),
-        (*VIEWS, "free"),
+        tuple(VIEW_NAMES),
         default=VIEWS[0],
-        labels=lambda name: (
-            _("a window to move and zoom") if name == "free" else _(VIEW_NAMES[name])
-        ),
+        labels=lambda name: _(VIEW_NAMES[name]),
     )
 
 
@@ -172,11 +175,11 @@ def _slide(tab: str, text: str, fmt: Format) -> None:
     While the hand drags, the stops stay where they were when it began.
     """
     before = parse_value(before_the_drag(ASK, "value", text))
-    stops = stops_around(fmt, before)
+    stops = numbers_around(fmt, before)
     if tab in _NEAR and stops:
-        slide_text(ASK, "value", stops, text)
+        slider_through_numbers(ASK, "value", stops, text)
     elif tab in (*_NEAR, *_FAR):
-        slide_decades(ASK, "value", text)
+        slider_through_decades(ASK, "value", text)
 
 
 def _choose_mode() -> Rounding:

@@ -1,4 +1,4 @@
-"""The number line of up to four formats: all of it, some of it, or a window that is moved."""
+"""The number line of up to four formats: all of it, a part, a window to move, or the gaps on it."""
 
 from dataclasses import replace
 from typing import Final
@@ -6,6 +6,7 @@ from typing import Final
 from core.figures.dtypes.rounding_and_overflow.free_window import free_window, window_words
 from core.figures.dtypes.rounding_and_overflow.line import line_picture
 from core.figures.dtypes.rounding_and_overflow.line_window import window_of
+from core.figures.dtypes.rounding_and_overflow.spacing import spacing_picture
 from pages.dtypes.rounding_and_overflow.answer import answered
 from pages.dtypes.rounding_and_overflow.inputs import ASK, Case
 from pages.dtypes.rounding_and_overflow.window import FreePart, follow_the_hand
@@ -26,6 +27,9 @@ def line(case: Case) -> Shown:
     """Show the number line of up to four formats."""
     if isinstance(case.part, FreePart):
         return _in_window(case, case.part)
+    if case.part == "spacing":
+        picture = spacing_picture(case.formats, case.source(), case.said, look())
+        return answered(case, picture, "spacing")
     rows = [(fmt, case.into(fmt)) for fmt in case.formats]
     window = window_of(case.part, case.formats, rows[0][1])
     shown = answered(case, line_picture(rows, case.said, window, look()), "number_line")

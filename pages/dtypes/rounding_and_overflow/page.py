@@ -2,19 +2,9 @@
 
 from core.language import N_
 from pages.dtypes.rounding_and_overflow.answer import refused, snippet
-from pages.dtypes.rounding_and_overflow.casts import (
-    choose_draws,
-    choose_formats,
-    formats,
-    modes,
-    spacing,
-    stochastic,
-    zoom,
-)
-from pages.dtypes.rounding_and_overflow.hardware import hardware
+from pages.dtypes.rounding_and_overflow.casts import choose_formats, formats, modes, zoom
 from pages.dtypes.rounding_and_overflow.inputs import ASK, choose_cast
 from pages.dtypes.rounding_and_overflow.number_line import line
-from pages.dtypes.rounding_and_overflow.proof import proof
 from pages.dtypes.rounding_and_overflow.question import ask_both, ask_your_torch
 from pages.dtypes.rounding_and_overflow.your_torch import choose_torch, your_torch
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
@@ -26,24 +16,17 @@ tabbed_page(
         inputs=ASK,
         choose=choose_cast,
         tabs={
-            "zoom": Tab(label=N_("Neighbours"), show=zoom, question=ask_both),
+            "zoom": Tab(label=N_("Nearest values"), show=zoom, question=ask_both),
             "formats": Tab(label=N_("Formats"), show=formats, choose=choose_formats),
             "modes": Tab(label=N_("Rounding modes"), show=modes),
             "line": Tab(label=N_("Number line"), show=line),
-            "stochastic": Tab(
-                label=N_("Stochastic rounding"), show=stochastic, choose=choose_draws
-            ),
-        },
-        more={
-            "spacing": Tab(label=N_("Spacing"), show=spacing),
             "torch": Tab(
                 label=N_("Your torch"),
                 show=your_torch,
                 choose=choose_torch,
                 question=ask_your_torch,
+                reading="torch",
             ),
-            "hardware": Tab(label=N_("Hardware"), show=hardware),
-            "proof": Tab(label=N_("Proof"), show=proof, with_inputs=False),
         },
         code=snippet,
         refusal=refused,

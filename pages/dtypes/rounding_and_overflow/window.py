@@ -22,7 +22,7 @@ from core.figures.dtypes.rounding_and_overflow.line_window import Window, window
 from core.language import _
 from pages.components.moving_window.moving_window import moving_window
 from pages.shared import accepts, link, settings
-from pages.shared.dtypes.slide import before_the_drag, slide, slide_center
+from pages.shared.dtypes.number_slider import before_the_drag, slider_for, slider_of_window
 from pages.shared.inputs import Inputs
 
 DEFAULT_CENTER: Final = "1"
@@ -76,7 +76,7 @@ def choose_window(ask: Inputs, center: str) -> FreePart:
     exponent = _choose_width(ask)
     middle = parse_value(center)
     with move:
-        slide_center(ask, "center", center, exponent)
+        slider_of_window(ask, "center", center, exponent)
     return FreePart(middle, exponent)
 
 
@@ -90,7 +90,7 @@ def _choose_width(ask: Inputs) -> int:
         before = int(before_the_drag(ask, "width", str(at)))
         low, high = min(before, at) - _WIDTHS_BESIDE, max(before, at) + _WIDTHS_BESIDE
         stops = range(max(low, NARROWEST), min(high, WIDEST) + 1)
-        slide(ask, "width", _("Width of the window"), stops, at=at, labels=width_words)
+        slider_for(ask, "width", _("Width of the window"), stops, at=at, labels=width_words)
         return at
 
     return ask.choose("width", accepted, show)

@@ -1,4 +1,4 @@
-"""What the torch of this machine does with probe values, and with every dtype it has."""
+"""What torch and the hardware do: casts of probe values, every dtype's operations, chips."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +23,7 @@ from core.figures.dtypes.rounding_and_overflow.your_torch import (
 )
 from core.language import N_, _
 from core.machine.kept_library import cast_in_child
+from pages.dtypes.rounding_and_overflow.hardware import hardware
 from pages.dtypes.rounding_and_overflow.inputs import ASK, Case
 from pages.server.background import jobs
 from pages.server.rate import take_turn
@@ -35,6 +36,7 @@ VIEWS: Final = {
     "format": N_("This format"),
     "differences": N_("All differences"),
     "operations": N_("Operations"),
+    "hardware": N_("Hardware"),
 }
 _ASKED: Final = "rounding_torch_asked"  # the text that this session asked torch about
 _MOST_BITS: Final = 16
@@ -63,6 +65,8 @@ def choose_torch() -> Wanted:
 
 def your_torch(case: Case, wanted: Wanted) -> Shown:
     """Show casts by the specification, torch and ml_dtypes, what differs, and what torch can do."""
+    if wanted.view == "hardware":
+        return hardware(case)
     report = asked_report()
     if report is None:
         return Shown(headline=_("What your torch does: ask it below"))

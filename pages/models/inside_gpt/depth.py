@@ -1,17 +1,18 @@
 """The answer: what the model would say after each block, and which tokens look at which."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 import streamlit as st
 
-from core.figures.models.inside_gpt.depth import chance_text, depth_alt, depth_table, row_names
-from core.language import _
+from core.language import N_, _
 from core.models.depth import Depth
 from core.models.depth import depth as look_inside
 from core.models.generation import forward_flops
 from core.train.learning.opened import Opened
 from core.train.text.pieces import SIGNS, SIGNS_TOLD, visible, vocabulary_signs
+from core.units import format_percent
 from pages.components.gpt_depth.gpt_depth import Typed, gpt_depth
 from pages.components.gpt_depth.rows import Panel, used_tokens
 from pages.models.inside_gpt.inputs import ASK, MAX_CHARS, Case, title_of
@@ -19,7 +20,7 @@ from pages.models.inside_gpt.snippets import snippet
 from pages.shared.charts import show_table
 from pages.shared.job import in_turn
 from pages.shared.settings import is_hidden, presenting
-from pages.shared.tabbed_page import Part, Shown
+from pages.shared.tabbed_page import Part, Shown, Tab
 
 ROOM: Final = 330  # pixels of the picture
 PRESENT_ROOM: Final = 300
@@ -151,3 +152,55 @@ def _numbers(case: Case, inside: Depth) -> None:
             said = _said(case.opened, inside)
             st.caption(depth_alt(inside, case.pieces, said))
             show_table(depth_table(inside, case.pieces, said))
+
+
+SMALLEST: Final = 1e-4  # probability that is written out
+
+
+def row_names(num_rows: int) -> list[str]:
+    """Return after what each row comes: the embedding, then each block.
+
+    >>> row_names(3)
+    ['embedding', 'block 1', 'block 2']
+    """
+    blocks = [_("block {number}").format(number=number) for number in range(1, num_rows)]
+    return [_("embedding"), *blocks]
+
+
+def chance_text(chance: float) -> str:
+    """Return a probability with three digits; one that no bar shows is only bounded.
+
+    >>> chance_text(0.254), chance_text(3e-7)
+    ('25.4 %', '< 0.01 %')
+    """
+    return format_percent(chance) if chance >= SMALLEST else f"< {format_percent(SMALLEST)}"
+
+
+def depth_alt(inside: Depth, pieces: Sequence[str], said: Sequence[Sequence[str]]) -> str:
+    """Return the picture as a sentence."""
+    steps = _(", ").join(
+        _("{row}: {token} {share}").format(
+            row=name, token=row[-1], share=chance_text(float(inside.chances[number, -1, 0]))
+        )
+        for number, (name, row) in enumerate(zip(row_names(len(said)), said, strict=True))
+    )
+    message = _(
+        "The likeliest next token after each of {count} tokens. After the last one, {steps}."
+    )
+    return message.format(count=len(pieces), steps=steps)
+
+
+def depth_table(
+    inside: Depth, pieces: Sequence[str], said: Sequence[Sequence[str]]
+) -> dict[str, list[object]]:
+    """Return a row a token: what would come next, and how likely, after each block."""
+    table: dict[str, list[object]] = {_("token"): list(pieces)}
+    for number, (name, row) in enumerate(zip(row_names(len(said)), said, strict=True)):
+        shares = inside.chances[number, :, 0].tolist()
+        table[name] = [
+            f"{token} {chance_text(share)}" for token, share in zip(row, shares, strict=True)
+        ]
+    return table
+
+
+TAB: Final = Tab(label=N_("From text to token"), show=depth)

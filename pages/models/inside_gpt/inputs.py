@@ -15,6 +15,7 @@ ASK: Final = Inputs("inside")
 START: Final = "The value of an expression is the value of the exp"
 MAX_TOKENS: Final = 64
 MAX_CHARS: Final = 400  # more than enough for 64 tokens; the browser sends the end of a long text
+ONE_PASS: Final = ("layer", "head", "with")  # inputs of a single pass, not of every tab
 NOTHING: Final = "nothing"
 MEAN: Final = "mean"
 _NOTHING: Final = N_("nothing")

@@ -1,8 +1,4 @@
-"""What the server keeps of opened models and of what they wrote: the newest, up to 64 MB in all.
-
-Why apart: models and generated texts share one limit, counted in bytes; Streamlit's caches count
-entries, and one entry may be a hundred times as large as another.
-"""
+"""What the server keeps of opened models and of what they wrote: the newest, up to 64 MB in all."""
 
 import threading
 from collections import OrderedDict

@@ -1,7 +1,4 @@
-"""The models that can be opened: the one that ships, the runs of this server, a fresh one.
-
-Why apart: it reads the runs directory; `inputs` only asks.
-"""
+"""The models that can be opened: the one that ships, the runs of this server, a fresh one."""
 
 import json
 from collections.abc import Callable, Hashable

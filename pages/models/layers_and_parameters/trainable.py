@@ -7,18 +7,20 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.item import Formula, Item, item
-from core.figures.models.layers_and_parameters.bars import bytes_picture
-from core.figures.models.layers_and_parameters.icicle import PART_TITLES
+from core.budget.catalogue.as_config import config_of
+from core.budget.catalogue.models import MODELS
+from core.budget.item import Formula, item
+from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.models.describe import ModelTree, Part
 from core.models.trainable import Trained, usual_targets
 from core.units import format_count, format_exact, format_percent
-from pages.models.layers_and_parameters.elsewhere import to_training_memory
+from pages.models.layers_and_parameters.frame import PART_TITLES, ROOM, layout_with
 from pages.models.layers_and_parameters.inputs import ASK, Case, with_adapters, with_parts
-from pages.models.layers_and_parameters.snippets import lora_snippet
+from pages.shared import questions
+from pages.shared.page_links import show_link
 from pages.shared.settings import look, presenting
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.shared.tensors.refused_inputs import refused_inputs
 
 RANKS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -26,6 +28,27 @@ TICKS: Final[tuple[Part, ...]] = ("embedding", "attention", "feed_forward", "exp
 GRADIENTS: Final = Formula("4 * num_trainable")
 MOMENTS: Final = Formula("(4 + 4) * num_trainable")
 _SOURCE: Final = N_("float32: 4 bytes a gradient, 4 for each of AdamW's two moments")
+_CODE: Final = """
+import torch
+from torch import nn
+
+
+class LoRALinear(nn.Module):
+    def __init__(self, base, rank, alpha=16):
+        super().__init__()
+        self.base, self.scale = base.requires_grad_(False), alpha / rank
+        self.lora_a = nn.Parameter(torch.randn(rank, base.in_features) / base.in_features**0.5)
+        self.lora_b = nn.Parameter(torch.zeros(base.out_features, rank))
+
+    def forward(self, x):
+        return self.base(x) + (x @ self.lora_a.T @ self.lora_b.T) * self.scale
+
+
+base, x = nn.Linear(768, 768), torch.randn(4, 768)
+adapted = LoRALinear(base, rank={rank})
+print("same output:", torch.equal(base(x), adapted(x)))
+print("trainable:", sum(each.numel() for each in adapted.parameters() if each.requires_grad))
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +91,7 @@ def choose_trainable() -> Choice:
 
 
 def trainable(case: Case, choice: Choice) -> Shown:
-    """Show bytes of weights, gradients and optimizer, all of the model learning and this part."""
+    """Show bytes of weights, gradients and optimizer: everything learning, and only this part."""
     targets = choice.targets or usual_targets(case.tree)
     try:
         trained = (
@@ -80,24 +103,28 @@ def trainable(case: Case, choice: Choice) -> Shown:
         names = _(", ").join(f"`{name}`" for name in targets)
         refusal = _("LoRA on {names} is refused: 0 layers are adapted").format(names=names)
         return refused_inputs(refusal, error)
-    meanings = {_("weights"): "weights", _("gradients"): "gradients", _("optimizer"): "optimizer"}
     bars = {
         _("all of it"): _bytes(case.tree, case.tree.num_params),
         _method_name("lora" if choice.adapters else "parts"): _bytes(
             trained.tree, trained.tree.trainable
         ),
     }
-    picture = bytes_picture(bars, meanings, look())
+    values = {"num_trainable": trained.tree.trainable}
+    numbers = [
+        (label, item(name, rule, values, unit="bytes", kind="exact", source=_SOURCE))
+        for label, name, rule in (
+            (_("Gradients"), "gradients", GRADIENTS),
+            (_("AdamW's moments"), "optimizer", MOMENTS),
+        )
+    ]
     return Shown(
         headline=_headline(case, choice, trained),
-        charts=[Chart(picture=picture, file_name="trainable")],
-        numbers=[] if presenting() else _numbers(trained.tree.trainable),
+        charts=[Chart(picture=bytes_picture(bars, look()), file_name="trainable")],
+        numbers=[] if presenting() else numbers,
         notes=[] if presenting() else [_note(choice, targets)],
-        below=None if presenting() else partial(
-            to_training_memory, case, choice.rank if choice.adapters else 0
-        ),
-        code=lora_snippet(choice.rank) if choice.adapters else "",
-    )  # fmt: skip
+        below=None if presenting() else partial(_show_training_memory, case, choice),
+        code=_CODE.format(rank=choice.rank) if choice.adapters else "",
+    )
 
 
 def _method_name(method: str) -> str:
@@ -107,38 +134,37 @@ def _method_name(method: str) -> str:
 def _bytes(tree: ModelTree, num_trainable: int) -> Mapping[str, int]:
     values = {"num_trainable": num_trainable}
     return {
-        _("weights"): tree.num_bytes,
-        _("gradients"): int(GRADIENTS.of(values)),
-        _("optimizer"): int(MOMENTS.of(values)),
+        "weights": tree.num_bytes,
+        "gradients": int(GRADIENTS.of(values)),
+        "optimizer": int(MOMENTS.of(values)),
     }
 
 
+def _show_training_memory(case: Case, choice: Choice) -> None:
+    query = {"memory_lora": "true", "memory_rank": str(choice.rank)} if choice.adapters else {}
+    if case.key in MODELS:
+        query |= {"memory_model": case.key}
+    elif not isinstance(case.source, str):
+        query |= {"memory_model": "own", "memory_config": config_of(case.source)}
+    show_link("plan/training_memory", _("The memory of training, activations included →"), query)
+
+
 def _headline(case: Case, choice: Choice, trained: Trained) -> str:
-    learning, whole = trained.tree.trainable, trained.tree.num_params
-    share = format_percent(learning / whole)
+    learning, everything = trained.tree.trainable, trained.tree.num_params
+    share = format_percent(learning / everything)
     if choice.adapters:
-        said = _(
+        return _(
             "LoRA of rank {rank} on {layers} layers trains {count} of {all} parameters: {share}"
-        )
-        return said.format(
+        ).format(
             rank=choice.rank,
             layers=format_exact(trained.num_adapted),
             count=format_exact(learning),
-            all=format_count(whole),
+            all=format_count(everything),
             share=share,
         )
     return _("{count} of {all} parameters of {model} learn: {share}").format(
-        count=format_exact(learning), all=format_exact(whole), model=case.title, share=share
+        count=format_exact(learning), all=format_exact(everything), model=case.title, share=share
     )
-
-
-def _numbers(num_trainable: int) -> list[tuple[str, Item]]:
-    rows = ((_("Gradients"), "gradients", GRADIENTS), (_("AdamW's moments"), "optimizer", MOMENTS))
-    values = {"num_trainable": num_trainable}
-    return [
-        (label, item(name, rule, values, unit="bytes", kind="exact", source=_SOURCE))
-        for label, name, rule in rows
-    ]
 
 
 def _note(choice: Choice, targets: tuple[str, ...]) -> str:
@@ -152,3 +178,69 @@ def _note(choice: Choice, targets: tuple[str, ...]) -> str:
         "`requires_grad_(False)` freezes: the weight stays, and needs neither a gradient nor "
         "moments of the optimizer. Activations may still have to be kept."
     )
+
+
+def bytes_picture(cases: Mapping[str, Mapping[str, int]], look: Look) -> Picture:
+    """Return stacked bars of bytes.
+
+    Args:
+        cases: Translated name of a bar -> "weights", "gradients", "optimizer" -> its bytes.
+        look: How the reader wants to see.
+    """
+    drawing, names = Drawing(), list(cases)
+    titles = {
+        "weights": _("weights"), "gradients": _("gradients"), "optimizer": _("optimizer"),
+    }  # fmt: skip
+    for part, title in titles.items():
+        amounts = [case.get(part, 0) for case in cases.values()]
+        drawing.bar(
+            orientation="h", y=names, x=[look.in_unit(each) for each in amounts], name=title,
+            marker={"color": look.color(part)}, customdata=list(map(look.format_bytes, amounts)),
+            hovertemplate="%{y}: %{customdata}<extra>" + title + "</extra>",
+        )  # fmt: skip
+    sums = {name: sum(case.values()) for name, case in cases.items()}
+    totals = {name: look.format_bytes(amount) for name, amount in sums.items()}
+    for name, amount in sums.items():
+        drawing.note(x=look.in_unit(amount), y=name, text=totals[name], xanchor="left", xshift=6)
+    most = look.in_unit(max(sums.values())) * (1 + ROOM[look.present])
+    layout = layout_with(
+        look,
+        xaxis={"title": {"text": look.unit}, "range": [0, most]},
+        yaxis={"autorange": "reversed", "showgrid": False},
+    )
+    order = {"legend": {**layout["legend"], "traceorder": "normal"}}
+    said = _(", ").join(f"{name}: {total}" for name, total in totals.items())
+    return Picture(
+        figure=drawing.figure(layout | order | {"barmode": "stack"}),
+        alt=_("Bytes of weights, gradients and optimizer. {cases}.").format(cases=said),
+        table={_("training"): names}
+        | {title: [case.get(part, 0) for case in cases.values()] for part, title in titles.items()},
+    )
+
+
+def _ask() -> None:
+    choices = [
+        questions.Choice(
+            _("A little, at random"), _("A is drawn at random, but it is multiplied by B.")
+        ),
+        questions.Choice(_("Nothing, bit for bit")),
+        questions.Choice(
+            _("It is zero"), _("The adapter adds to the frozen layer; it replaces nothing.")
+        ),
+    ]
+    questions.predict_then_reveal(
+        ASK.key("before_the_first_step"),
+        _("A model gets LoRA adapters. How does its output change before the first step?"),
+        choices,
+        _("B starts as zeros, so B·A is zero and the output is that of the frozen model."),
+    )
+
+
+TAB: Final = Tab(
+    label=N_("Freezing and LoRA"),
+    show=trainable,
+    unseen=("width", "layers", "vocabulary", "settings"),
+    choose=choose_trainable,
+    question=_ask,
+    reading="trainable",
+)

@@ -57,3 +57,9 @@ def show_refusal(ask: Inputs, error: ExpressionError) -> None:
 def show_verbatim(text: str) -> None:
     """Show code, or what torch itself says, word for word."""
     st.code(text.strip(), language=None, wrap_lines=True)
+
+
+def show_torch(message: str) -> None:
+    """Show torch's own words beside ours."""
+    st.caption(_("What torch says:"))
+    show_verbatim(message)

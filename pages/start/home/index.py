@@ -132,17 +132,30 @@ def _script(row: PageRow) -> ast.Module:
 
 @cache
 def _labels(row: PageRow) -> Mapping[str, str]:
-    """Return the labels of a page's tabs from its script: who runs it shows it."""
+    """Return the labels of a page's tabs, from its text: who runs it shows it, and loads torch."""
     labels = {}
     for node in ast.walk(_script(row)):
-        for key, tab in (
+        for key, value in (
             zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ()
         ):
+            tab = _exported(row, value) if isinstance(value, ast.Attribute) else value
             for each in tab.keywords if isinstance(tab, ast.Call) else ():
                 if each.arg == "label" and isinstance(key, ast.Constant):
                     label = each.value.args[0] if isinstance(each.value, ast.Call) else each.value
                     labels[str(key.value)] = str(ast.literal_eval(label))
     return labels
+
+
+def _exported(row: PageRow, asked: ast.Attribute) -> ast.expr | None:
+    """Return what `module.TAB` of a page's script is in the text of that module."""
+    file = row.file.with_name(f"{ast.unparse(asked.value)}.py")
+    if not file.exists():
+        return None
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
+        if asked.attr in map(ast.unparse, targets):
+            return getattr(node, "value", None)
+    return None
 
 
 @cache

@@ -7,10 +7,10 @@ import streamlit as st
 
 from core.bugs.card import SUBJECTS, Card
 from core.bugs.deck import DECK
-from core.language import _, ngettext
+from core.language import N_, _, ngettext
 from pages.shared.page_links import show_link
 from pages.shared.settings import presenting
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Shown, Tab
 from pages.start.spot_the_bug.card import judged, kept, shown_value
 from pages.start.spot_the_bug.inputs import ASK, Case, predicted, tally, title_of
 
@@ -63,3 +63,6 @@ def _headline(case: Case) -> str:
         num_wrong = sum(not card.holds for card in DECK)
         words = _("{wrong} of {count} claims are wrong").format(wrong=num_wrong, count=count)
     return _("{choice}: {value}").format(choice=words, value=tally())
+
+
+TAB: Final = Tab(label=N_("All cards"), show=all_cards)

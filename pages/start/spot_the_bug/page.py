@@ -3,10 +3,9 @@
 from functools import partial
 
 from core.language import N_
-from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.shared.tabbed_page import Page, tabbed_page
 from pages.shared.tensors.refused_inputs import refused_inputs
-from pages.start.spot_the_bug.all_cards import all_cards
-from pages.start.spot_the_bug.card import one_card
+from pages.start.spot_the_bug import all_cards, card
 from pages.start.spot_the_bug.inputs import ASK, choose_case
 
 tabbed_page(
@@ -16,9 +15,6 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         refusal=partial(refused_inputs, N_("This card is not run.")),
-        tabs={
-            "card": Tab(label=N_("Card"), show=one_card),
-            "all": Tab(label=N_("All cards"), show=all_cards),
-        },
+        tabs={"card": card.TAB, "all": all_cards.TAB},
     ),
 )

@@ -123,7 +123,7 @@ def _settings(key: str) -> dict[str, object]:
     """Return what an example writes into the inputs."""
     example = BY_KEY[key]
     texts = [*map(written_shape, example.shapes), "", "", ""]
-    return {**dict(zip(NAMES, texts, strict=False)), "dim": example.dim, "at": ""}
+    return {**dict(zip(NAMES, texts, strict=False)), "dim": example.dim}
 
 
 def note_column(clicked: Sequence[object]) -> None:

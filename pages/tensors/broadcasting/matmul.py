@@ -19,9 +19,9 @@ from pages.shared.charts import show_table
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 from pages.shared.tensors.examples import offer_examples
+from pages.shared.tensors.program import show_torch
 from pages.shared.tensors.table_cells import aten_columns, size_text
 from pages.tensors.broadcasting.inputs import ASK, ask_shape, choose_dim, drag_lengths
-from pages.tensors.broadcasting.shapes import show_torch
 from pages.tensors.broadcasting.snippets import matmul_code
 
 

@@ -8,9 +8,8 @@ from pages.shared.tensors.refused_inputs import refused_inputs
 from pages.tensors.broadcasting.inputs import ASK, choose_case
 from pages.tensors.broadcasting.masks import choose_mask, masks
 from pages.tensors.broadcasting.matmul import choose_factors, matmul
-from pages.tensors.broadcasting.question import ask_about_empty_row, ask_about_loss
-from pages.tensors.broadcasting.shapes import shapes
-from pages.tensors.broadcasting.stretch import choose_how, stretch
+from pages.tensors.broadcasting.question import ask_about_empty_row
+from pages.tensors.broadcasting.shapes import TAB as SHAPES
 
 tabbed_page(
     __file__,
@@ -20,8 +19,7 @@ tabbed_page(
         choose=choose_case,
         refusal=partial(refused_inputs, N_("No shapes to broadcast yet")),
         tabs={
-            "shapes": Tab(label=N_("Shapes"), show=shapes, question=ask_about_loss),
-            "stride": Tab(label=N_("Stride 0"), show=stretch, choose=choose_how),
+            "shapes": SHAPES,
             "matmul": Tab(
                 label=N_("Matmul"), show=matmul, choose=choose_factors, with_inputs=False
             ),

@@ -1,18 +1,43 @@
-"""The answer: shapes aligned from the right, and torch's own words where they do not fit."""
+"""Shapes aligned from the right, the values that are read again, and torch's own words.
 
-import streamlit as st
+A grid holds the last two dimensions: what is stored, and what is read again with stride 0.
+"""
 
-from core.figures.tensors.broadcasting.alignment import alignment_picture
-from core.language import _
+from collections.abc import Sequence
+from typing import Any, Final
+
+from core.figures.picture import Drawing, Look, Picture, Table
+from core.figures.tensors.broadcasting.boxes import (
+    Line,
+    box_axes,
+    boxes_height,
+    draw_boxes,
+    end_box,
+    operand_box,
+)
+from core.figures.tensors.broadcasting.layers import draw_layers
+from core.language import N_, _
 from core.language.listing import listed
 from core.tensors.broadcasting import Broadcast
-from core.tensors.torch_answers import broadcast_refusal
+from core.tensors.layout import Layout
+from core.tensors.torch_answers import broadcast_refusal, broadcast_values
+from core.units import format_count
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
-from pages.shared.tensors.program import show_verbatim
+from pages.shared.tabbed_page import Chart, Shown, Tab
+from pages.shared.tensors.program import show_torch
 from pages.shared.tensors.table_cells import size_text
 from pages.tensors.broadcasting.inputs import Case, note_column
+from pages.tensors.broadcasting.question import ask_about_loss
 from pages.tensors.broadcasting.snippets import broadcast_code
+
+HEIGHT_PX: Final = 430
+PRESENT_HEIGHT_PX: Final = 420
+MOST: Final = 16  # rows and columns of a grid that are drawn
+_LEAST: Final = 4  # of the text's size, that the grids need
+_GAP: Final = 2.5  # cells between two grids
+_STORED, _AGAIN, _RESULT = range(3)
+_SHARES: Final = (("accent", 0.45), ("accent", 0.14), ("works", 0.55))
+_MOST_VALUES: Final = 16  # columns of all grids together whose values have room
 
 
 def shapes(chosen: Case) -> Shown:
@@ -46,7 +71,170 @@ def _headline(case: Broadcast) -> str:
     )
 
 
-def show_torch(message: str) -> None:
-    """Show torch's own words beside ours."""
-    st.caption(_("What torch says:"))
-    show_verbatim(message)
+def alignment_picture(case: Broadcast, chosen: int | None, look: Look) -> Picture:
+    """Return the shapes below one another, the result's at the end, and below them the grids.
+
+    Args:
+        case: What is broadcast.
+        chosen: The dimension with a frame, counted from the right: -1 is the last.
+        look: How the reader wants to see.
+    """
+    drawing = Drawing()
+    columns = [str(column.dim).replace("-", "−") for column in case.verdict.columns]
+    lines = _lines(case, look)
+    draw_boxes(drawing, columns, lines, look, chosen)
+    layout = look.layout() | box_axes(columns, lines, look)
+    size, boxes = layout["font"]["size"], boxes_height(len(lines), look)
+    top, bottom, gap = 2 * size, round(3.2 * size), 2 * size
+    inner = (PRESENT_HEIGHT_PX if look.present else HEIGHT_PX) - top - bottom
+    if case.result and case.result.numel and inner - boxes - gap > _LEAST * size:
+        _draw_grids(drawing, case, case.result, look)
+        layout["yaxis"]["domain"] = [1 - boxes / inner, 1]
+        layout |= _grid_axes(case, case.result, 1 - (boxes + gap) / inner)
+    else:
+        inner, bottom = boxes, 4
+    fields = {
+        "height": top + inner + bottom,
+        "margin": {"l": 8, "r": 8, "t": top, "b": bottom},
+        "showlegend": False,
+        "clickmode": "event+select",
+    }
+    return Picture(figure=drawing.figure(layout | fields), alt=_sentence(case), table=_table(case))
+
+
+def _lines(case: Broadcast, look: Look) -> list[Line]:
+    lines = []
+    for number, operand in enumerate(case.operands):
+        beside = _("strides {stride}").format(stride=operand.read.stride)
+        boxes = [operand_box(column, number) for column in case.verdict.columns]
+        label = f"<b>{operand.name}</b> {operand.stored.shape}"
+        lines.append(Line(label=label, boxes=boxes, beside=beside if case.result else ""))
+    ends = [end_box(column) for column in case.verdict.columns]
+    made = (
+        _("{size}, new").format(size=look.format_bytes(case.result.num_bytes))
+        if case.result
+        else _("no result")
+    )
+    return [*lines, Line(label=f"<b>{_('result')}</b>", boxes=ends, beside=made)]
+
+
+def _draw_grids(drawing: Drawing, case: Broadcast, result: Layout, look: Look) -> None:
+    """Draw the operands and the result side by side on the axes x2 and y2."""
+    size = look.layout()["font"]["size"]
+    rows, columns = _drawn(result)
+    words = _("<b>{name}</b>: {stored} stored<br>{read} read")
+    titles = [
+        words.format(
+            name=each.name,
+            stored=format_count(each.stored.numel),
+            read=format_count(each.read.numel),
+        )
+        for each in case.operands
+    ]
+    made = _("<b>result</b>:<br>{count} written")
+    titles.append(made.format(count=format_count(result.numel)))
+    layouts = [*(each.read for each in case.operands), result]
+    values = _values(case, result)
+    for number, (layout, title) in enumerate(zip(layouts, titles, strict=True)):
+        left = number * (columns + _GAP)
+        is_result = number == len(case.operands)
+        _draw_grid(drawing, layout, left, look, is_result=is_result)
+        drawing.note(
+            x=left + (columns - 1) / 2, y=rows - 0.5, xref="x2", yref="y2", text=title,
+            yanchor="top", font={"size": size - (0 if look.present else 1)},
+        )  # fmt: skip
+        if values:
+            places = [(i, j) for i in range(rows) for j in range(columns)]
+            drawing.scatter(
+                x=[left + j for _i, j in places], y=[i for i, _j in places], xaxis="x2", yaxis="y2",
+                mode="text", text=[values[number][i][j] for i, j in places], hoverinfo="skip",
+                textfont={"size": size - 1, "color": look.color("text")},
+            )  # fmt: skip
+
+
+def _values(case: Broadcast, result: Layout) -> list[Sequence[Sequence[str]]]:
+    """Return what the cells hold, operand by operand and in the result; [] where there is no room.
+
+    Of more than two dimensions, the first matrix.
+    """
+    rows, columns = (1, 1, *result.shape)[-2:]
+    is_wide = columns * (len(case.operands) + 1) > _MOST_VALUES or rows > _MOST_VALUES // 2
+    if is_wide or result.numel > MOST**4:
+        return []
+    matrices = [x.reshape(-1, rows, columns)[0].tolist() for x in broadcast_values(case)]
+    return [[[f"{each:g}" for each in row] for row in matrix] for matrix in matrices]
+
+
+def _draw_grid(
+    drawing: Drawing, layout: Layout, left: float, look: Look, *, is_result: bool
+) -> None:
+    rows, columns = _drawn(layout)
+    steps = (0, 0, *layout.stride)[-2:]
+    wholes = (1, 1, *layout.shape)[-2:]
+    again = [step == 0 and whole > 1 for step, whole in zip(steps, wholes, strict=True)]
+    levels = [
+        [
+            _RESULT if is_result else _AGAIN if (again[0] and i) or (again[1] and j) else _STORED
+            for j in range(columns)
+        ]
+        for i in range(rows)
+    ]
+    draw_layers(drawing, levels, _SHARES, look, left=left, axes=("x2", "y2"))
+
+
+def _drawn(layout: Layout) -> tuple[int, int]:
+    """Return the rows and columns that are drawn of a tensor."""
+    rows, columns = (1, 1, *layout.shape)[-2:]
+    return min(rows, MOST), min(columns, MOST)
+
+
+def _grid_axes(case: Broadcast, result: Layout, top: float) -> dict[str, Any]:
+    """Return unseen axes for the grids below `top`, a share of the picture's height."""
+    rows, columns = _drawn(result)
+    num_grids = len(case.operands) + 1
+    unseen = {"visible": False, "fixedrange": True}
+    right = num_grids * (columns + _GAP) - _GAP
+    return {
+        "xaxis2": unseen | {"range": [-1, right], "anchor": "y2", "domain": [0, 1]},
+        "yaxis2": unseen
+        | {
+            "range": [rows - 0.4, -0.6],
+            "anchor": "x2",
+            "domain": [0, top],
+            "scaleanchor": "x2",
+            "constrain": "domain",
+        },
+    }
+
+
+def _sentence(case: Broadcast) -> str:
+    shapes = _(", ").join(f"{each.name} {each.stored.shape}" for each in case.operands)
+    if not case.result:
+        wrong = [column.dim for column in case.verdict.columns if column.length is None]
+        message = _(
+            "{shapes}, aligned from the right, cannot be broadcast: dimension {dims} differs."
+        )
+        return message.format(shapes=shapes, dims=listed(wrong))
+    parts = [
+        _("{name} has the strides {stride}").format(name=each.name, stride=each.read.stride)
+        for each in case.operands
+    ]
+    message = _("{shapes}, aligned from the right, give {result}: {parts}.")
+    return message.format(shapes=shapes, result=case.result.shape, parts=_(", ").join(parts))
+
+
+def _table(case: Broadcast) -> Table:
+    columns = {
+        _("dimension {dim}").format(dim=column.dim): [
+            *(operand_box(column, number).text for number in range(len(case.operands))),
+            end_box(column).text,
+        ]
+        for column in case.verdict.columns
+    }
+    names = [*(each.name for each in case.operands), _("result")]
+    strides = [str(each.read.stride) for each in case.operands]
+    own = str(case.result.stride) if case.result else ""
+    return {_("tensor"): names, **columns, _("strides when read"): [*strides, own]}
+
+
+TAB: Final = Tab(label=N_("Shapes"), show=shapes, question=ask_about_loss)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.tensors.masks import MaskSpec
-from core.tensors.trace import Step, TracedTensor
 
 Shape = Sequence[int]
 
@@ -23,15 +22,6 @@ try:
     print("stretched and written out:", spared, "bytes")
 except RuntimeError as error:
     print(error)
-"""
-_STRETCH: Final = """
-import torch
-
-{name} = torch.empty({shape}, dtype=torch.{dtype}, device="meta")
-wide = {call}
-print(wide.stride(), {name}.numel(), "elements read as", wide.numel())
-is_view = wide._base is {name}
-print(0 if is_view else wide.nbytes, "bytes copied")
 """
 _MATMUL: Final = """
 import torch
@@ -82,12 +72,6 @@ _CALLS: Final = {
 def broadcast_code(shapes: Sequence[Shape], dtype: str) -> str:
     """Return code that broadcasts tensors of these shapes, without data."""
     return _BROADCAST.format(shapes=", ".join(map(str, shapes)), dtype=dtype)
-
-
-def stretch_code(step: Step, given: TracedTensor) -> str:
-    """Return code that stretches one tensor."""
-    name, shape = given.text, given.layout.shape
-    return _STRETCH.format(name=name, shape=shape, dtype=given.dtype, call=step.text)
 
 
 def matmul_code(left: Shape, right: Shape, dtype: str) -> str:

@@ -1,20 +1,23 @@
 """What makes a tensor: its storage, dtype and strides; and where it lives."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
 
-from core.language import _
-from core.tensors.creation import Made, last_line, make
+from core.language import N_, _
+from core.tensors.creation import BY_KEY, CREATIONS, Made, last_line, make
 from core.tensors.devices import OnDevice, on_this_machine
+from core.tensors.strided_windows import MAX_LENGTH
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Shown, Tab
 from pages.shared.tensors.table_cells import size_text
-from pages.tensors.indexing_and_sharing.inputs import DEVICES, Call
+from pages.tensors.indexing_and_sharing.inputs import ASK
 from pages.tensors.indexing_and_sharing.maps import aside, attributes, show_map
 
+DEVICES: Final = "devices"
 _SNIPPET: Final = """
 import torch
 
@@ -34,6 +37,29 @@ try:
 except RuntimeError as error:
     print(error)
 """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """A call that makes a tensor, and the lengths it takes; `key` may be DEVICES."""
+
+    key: str
+    rows: int
+    columns: int
+
+
+def choose_call() -> Call:
+    """Show what makes tensors, and the lengths; return the call."""
+    keys = (*(row.key for row in CREATIONS), DEVICES)
+    key = ASK.selectbox("call", _("Call"), keys, default=keys[0], labels=_call_label)
+    is_fixed = key == DEVICES or not BY_KEY[key].has_lengths
+    rows = ASK.slider("height", _("Rows"), 1, MAX_LENGTH, default=2, step=1, disabled=is_fixed)
+    columns = ASK.slider("width", _("Columns"), 1, MAX_LENGTH, default=3, step=1, disabled=is_fixed)
+    return Call(key=key, rows=rows, columns=columns)
+
+
+def _call_label(key: str) -> str:
+    return _("Devices: CPU, GPU, meta") if key == DEVICES else BY_KEY[key].label
 
 
 def creation(call: Call) -> Shown:
@@ -121,3 +147,6 @@ def _show_rows(rows: Sequence[OnDevice]) -> None:
 @st.cache_data(max_entries=1, show_spinner=False)
 def _ran_rows() -> tuple[OnDevice, ...]:
     return on_this_machine()
+
+
+TAB: Final = Tab(label=N_("Creation and devices"), show=creation, choose=choose_call)

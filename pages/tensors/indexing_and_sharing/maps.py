@@ -24,8 +24,9 @@ def show_map(
     changed: Mapping[str, Sequence[int]] | None = None,
     index: Sequence[int] = (),
     room: Mapping[bool, int] = ROOM,
+    step: int = -1,
 ) -> Part | None:
-    """Draw a program at its last step; what the reader looks at stays in the browser.
+    """Draw a program at a step; what the reader looks at stays in the browser.
 
     Returns the map, for its poster; None if the program has no tensor and nothing is drawn.
 
@@ -35,16 +36,17 @@ def show_map(
         changed: Storage key -> addresses that are marked as written.
         index: Of the chosen element; else one whose places differ.
         room: Its height in pixels: as usual, and on a projector.
+        step: The one that is shown at first; inputs count as the first steps.
     """
     if not ran.tensors:
         return None
     steps = steps_of(ran)
-    (shown,) = [each for each in ran.tensors if each.key == steps[-1]["tensor"]]
+    (shown,) = [each for each in ran.tensors if each.key == steps[step]["tensor"]]
     part = Part(key=ASK.key(f"{name}_map"), file_name=name)
     tensor_map(
         ran,
         key=part.key,
-        step=len(steps) - 1,
+        step=step % len(steps),
         index=index or telling_index(shown.layout.shape),
         room=room[presenting()],
         file_name=name,

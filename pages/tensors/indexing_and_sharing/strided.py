@@ -1,11 +1,54 @@
 """as_strided: any sizes, strides and offset over one storage, as long as they stay inside."""
 
-from core.language import _
+from typing import Final
+
+import streamlit as st
+
+from core.language import N_, _
 from core.tensors.presets import counted
-from core.tensors.strided_windows import NUM_ELEMENTS, Window, room_left
+from core.tensors.strided_windows import (
+    MAX_LENGTH,
+    NUM_ELEMENTS,
+    WINDOWS,
+    Window,
+    largest_stride,
+    room_left,
+)
 from core.tensors.trace import trace
-from pages.shared.tabbed_page import Shown
+from pages.shared.tabbed_page import Shown, Tab
+from pages.shared.tensors.examples import offer_examples
+from pages.tensors.indexing_and_sharing.inputs import ASK
 from pages.tensors.indexing_and_sharing.maps import ALONE, aside, show_map
+
+
+def choose_window() -> Window:
+    """Show sliders for as_strided, each as long as the ones before leave it; return the window."""
+    titles = {window.key: _(window.title) for window in WINDOWS}
+    offer_examples(ASK, "window", titles, _settings)
+    size, stride, first = list[int](), list[int](), WINDOWS[0]
+    for axis in (1, 0):
+        left, right = st.columns(2)
+        with left:
+            length = ASK.slider(f"size{axis}", f"size[{axis}]", 1, MAX_LENGTH,
+                                default=first.size[axis], step=1)  # fmt: skip
+        most = largest_stride(NUM_ELEMENTS, length, size, stride)
+        with right:
+            step = ASK.slider(f"stride{axis}", f"stride[{axis}]", 0, most,
+                              default=min(first.stride[axis], most), step=1)  # fmt: skip
+        size.insert(0, length)
+        stride.insert(0, step)
+    most = room_left(NUM_ELEMENTS, size, stride)
+    offset = ASK.slider("offset", "storage_offset", 0, most, default=0, step=1)
+    return Window(
+        key="", title="", size=(size[0], size[1]), stride=(stride[0], stride[1]), offset=offset
+    )
+
+
+def _settings(key: str) -> dict[str, object]:
+    (window,) = [each for each in WINDOWS if each.key == key]
+    sizes = {f"size{axis}": length for axis, length in enumerate(window.size)}
+    strides = {f"stride{axis}": step for axis, step in enumerate(window.stride)}
+    return {**sizes, **strides, "offset": window.offset}
 
 
 def strided(window: Window) -> Shown:
@@ -43,3 +86,6 @@ y = {code}
 print(y)
 print(y.numel(), "elements at", y.unique().numel(), "addresses")
 """
+
+
+TAB: Final = Tab(label=N_("as_strided"), show=strided, choose=choose_window)

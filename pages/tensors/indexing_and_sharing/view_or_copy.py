@@ -1,19 +1,32 @@
 """A slice beside a list of indices: which is a view, which copies, and what NumPy does."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import streamlit as st
 
-from core.language import _
-from core.tensors.index_pairs import PAIRS, InNumpy, InTorch, Pair, Way, in_numpy, in_torch
+from core.language import N_, _
+from core.tensors.index_pairs import (
+    BY_KEY,
+    PAIRS,
+    SLICE,
+    InNumpy,
+    InTorch,
+    Pair,
+    Way,
+    in_numpy,
+    in_torch,
+    slice_pair,
+)
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
-from pages.shared.tabbed_page import Part, Shown
+from pages.shared.tabbed_page import Part, Shown, Tab
 from pages.shared.tensors.program import show_verbatim
 from pages.shared.tensors.table_cells import kind_text, size_text
 from pages.tensors.indexing_and_sharing.inputs import ASK
 from pages.tensors.indexing_and_sharing.maps import all_cases, aside, show_map
 
+NUM_COLUMNS: Final = 6  # of the matrix that is sliced
 _SNIPPET = """
 import torch
 
@@ -28,6 +41,20 @@ for code in ({first!r}, {second!r}):
     num_bytes = 0 if is_view else y.untyped_storage().nbytes()
     print(code, "view" if is_view else "copy", tuple(y.shape), y.stride(), num_bytes, "B")
 """
+
+
+def choose_pair() -> Pair:
+    """Show the pairs, and for the first of them the ends of a slice; return the pair."""
+    titles = {SLICE: slice_pair(1, 0, 1, 1).title} | {pair.key: pair.title for pair in PAIRS}
+    key = ASK.selectbox(
+        "pair", _("Case"), tuple(titles), default=SLICE, labels=lambda name: _(titles[name])
+    )
+    if key != SLICE:
+        return BY_KEY[key]
+    start = ASK.slider("start", "start", 0, NUM_COLUMNS, default=0, step=1)
+    stop = ASK.slider("stop", "stop", 0, NUM_COLUMNS, default=5, step=1)
+    step = ASK.slider("step", "step", 1, NUM_COLUMNS, default=2, step=1)
+    return slice_pair(NUM_COLUMNS, start, stop, step)
 
 
 def view_or_copy(pair: Pair) -> Shown:
@@ -115,3 +142,6 @@ def _snippet(pair: Pair) -> str:
     size = " * ".join(map(str, pair.shape))
     first, second = (way.torch for way in pair.ways)
     return _SNIPPET.format(size=size, shape=pair.shape, first=first, second=second)
+
+
+TAB: Final = Tab(label=N_("View or copy"), show=view_or_copy, choose=choose_pair)

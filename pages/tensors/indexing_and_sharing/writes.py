@@ -1,17 +1,28 @@
 """The answer: which variables and which addresses a write has changed."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
-from core.language import _
+import streamlit as st
+
+from core.language import N_, _
 from core.language.listing import listed
-from core.tensors.writes import MAX_NUMBERS, Variable, Written
+from core.tensors.presets import WRITE_BY_KEY, WRITE_PRESETS, counted
+from core.tensors.writes import MAX_NUMBERS, Variable, Written, run_writes
+from pages.components.tensor_map.tensor_map import steps_of
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
-from pages.shared.tabbed_page import Shown
-from pages.shared.tensors.program import show_refusal
-from pages.tensors.indexing_and_sharing.inputs import ASK, Program
+from pages.shared.tabbed_page import Part, Shown, Tab
+from pages.shared.tensors.examples import offer_examples
+from pages.shared.tensors.lengths import ask_last_lengths, length_settings
+from pages.shared.tensors.program import ask_program, show_refusal
+from pages.tensors.indexing_and_sharing.inputs import ASK, LENGTHS
 from pages.tensors.indexing_and_sharing.maps import aside, show_map
+from pages.tensors.indexing_and_sharing.question import ask_who_changes
+
+BESIDE: Final = {False: 330, True: 320}  # pixels of two pictures side by side
+START: Final = WRITE_PRESETS[0]
 
 _SNIPPET = """
 {body}
@@ -30,10 +41,42 @@ except (RuntimeError, ValueError, IndexError, TypeError) as error:
 """
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Program:
+    """A program that ran on `x`, which held 0, 1, 2, ... in that shape."""
+
+    source: str
+    shape: tuple[int, ...]
+    written: Written
+
+
+def choose_program() -> Program:
+    """Show the program and the shape of its tensor; return both after a run."""
+    titles = {preset.key: _(preset.title) for preset in WRITE_PRESETS}
+    offer_examples(ASK, "preset", titles, _settings)
+    source = ask_program(
+        ASK,
+        START.source,
+        height=150,
+        help=_(
+            "PyTorch as you would type it; x is the tensor. x[0, 1] = 100, x += 1, add_, mul_, "
+            "fill_, zero_ and copy_ write. Ctrl + Enter runs it."
+        ),
+    )
+    shape = ask_last_lengths(ASK, LENGTHS, START.shape)
+    written = run_writes(source, lambda: {"x": counted(shape)})
+    return Program(source=source, shape=shape, written=written)
+
+
+def _settings(key: str) -> dict[str, object]:
+    preset = WRITE_BY_KEY[key]
+    return {"code": preset.source, **length_settings(preset.shape)}
+
+
 def writes(program: Program) -> Shown:
     """Mark what was written, and list every variable before and after."""
     written = program.written
-    part = show_map(written.trace, "writes", changed=written.changed, index=written.first_index)
+    part = _show_maps(written)
     if written.trace.error:
         show_refusal(ASK, written.trace.error)
     if written.variables and not presenting():
@@ -44,6 +87,24 @@ def writes(program: Program) -> Shown:
         notes=aside(_notes(written)),
         code=_snippet(program),
     )
+
+
+def _show_maps(written: Written) -> Part | None:
+    """Draw the tensor of the last step, and beside it the first variable that is another one."""
+    steps = [step["tensor"] for step in steps_of(written.trace)]
+    others = [each.tensor.key for each in written.variables if each.tensor.key not in steps[-1:]]
+    if not others or presenting():
+        index = written.first_index
+        return show_map(written.trace, "writes", changed=written.changed, index=index)
+    both = Part(key=ASK.key("writes_drawn"), file_name="writes")
+    other, last = st.container(key=both.key).columns(2, gap="medium")
+    with other:
+        step = steps.index(others[0])
+        show_map(written.trace, "other", changed=written.changed, step=step, room=BESIDE)
+    with last:
+        index = written.first_index
+        show_map(written.trace, "writes", changed=written.changed, index=index, room=BESIDE)
+    return both
 
 
 def _headline(written: Written) -> str:
@@ -142,3 +203,6 @@ def _snippet(program: Program) -> str:
     names = ", ".join(f'"{each.name}": {each.name}' for each in written.variables)
     writing = written.writing + (_REFUSED.format(code=written.refused) if written.refused else "")
     return _SNIPPET.format(body=body + written.before, names=names, writing=writing).strip()
+
+
+TAB: Final = Tab(label=N_("Writes"), show=writes, choose=choose_program, question=ask_who_changes)

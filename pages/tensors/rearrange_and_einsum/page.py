@@ -10,7 +10,6 @@ from pages.tensors.rearrange_and_einsum.einsum import choose_einsum, einsum
 from pages.tensors.rearrange_and_einsum.inputs import ASK
 from pages.tensors.rearrange_and_einsum.pattern import choose_pattern, pattern
 from pages.tensors.rearrange_and_einsum.question import ask_round_trip
-from pages.tensors.rearrange_and_einsum.shapes import choose_shapes, shapes
 
 tabbed_page(
     __file__,
@@ -23,7 +22,6 @@ tabbed_page(
             ),
             "einsum": Tab(label="einsum", show=einsum, choose=choose_einsum),
             "attention": Tab(label=N_("Attention"), show=attention, choose=choose_attention),
-            "shapes": Tab(label=N_("Shapes in names"), show=shapes, choose=choose_shapes),
         },
         refusal=partial(refused_inputs, N_("This pattern is refused")),
     ),

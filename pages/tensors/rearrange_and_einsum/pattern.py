@@ -7,6 +7,7 @@ import streamlit as st
 from core.figures.tensors.rearrange_and_einsum.cells import pattern_picture
 from core.language import _
 from core.tensors.einops_plan import REDUCTIONS, Operation
+from core.tensors.named_shapes import check_annotations
 from core.tensors.pattern_cells import PatternCall, PatternRun, axes_in, run_pattern
 from core.tensors.pattern_examples import (
     ALL_LENGTHS,
@@ -28,8 +29,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = ("rearrange", "reduce", "repeat")
 _MAX_PATTERN: Final = 100
 
 
-def choose_pattern() -> tuple[PatternCall, str]:
-    """Ask for a call of einops; return it with the axis that is looked at."""
+def choose_pattern() -> tuple[PatternCall, str, str]:
+    """Ask for a call of einops; return it, the axis that is looked at, and an annotation."""
     titles = {each.key: _(each.title) for each in PATTERNS}
     offer_examples(ASK, "pattern", titles, _settings)
     beside = st.container()
@@ -56,17 +57,23 @@ def choose_pattern() -> tuple[PatternCall, str]:
             default=START.reduction,
             disabled=operation != "reduce",
         )
+        annotation = ASK.text(
+            "note",
+            _("Annotation of the result"),
+            max_chars=_MAX_PATTERN,
+            help=_(
+                "Names of its dimensions as jaxtyping writes them, such as b h t d; `_` is any "
+                "length, `...` any number of dimensions. Python ignores annotations; a checker "
+                "compares them at a call."
+            ),
+        )
         ones = ASK.toggle("ones", _("x holds ones instead of 0, 1, 2, …"), default=False)
         dtype = ASK.selectbox("dtype", "dtype", tuple(DTYPES), default="float32")
     call = PatternCall(
-        operation=operation,
-        pattern=pattern.strip(),
-        lengths=lengths,
-        reduction=reduction,
-        dtype=dtype,
-        ones=ones,
-    )
-    return call, axis
+        operation=operation, pattern=pattern.strip(), lengths=lengths, reduction=reduction,
+        dtype=dtype, ones=ones,
+    )  # fmt: skip
+    return call, axis, annotation.strip()
 
 
 def _settings(key: str) -> dict[str, object]:
@@ -81,17 +88,17 @@ def _settings(key: str) -> dict[str, object]:
     return call | length_settings("size", example)
 
 
-def pattern(chosen: tuple[PatternCall, str]) -> Shown:
+def pattern(chosen: tuple[PatternCall, str, str]) -> Shown:
     """Show what a pattern does to the cells, and what it costs."""
-    call, axis = chosen
+    call, axis, annotation = chosen
     run = run_pattern(call)
     picture = pattern_picture(run, axis, axes_in(call.pattern), look())
     return Shown(
-        headline=_headline(run),
+        headline=_annotated(run, annotation) if annotation else _headline(run),
         charts=[Chart(picture=picture, file_name="pattern")],
         notes=_notes(run),
         below=lambda: _show_steps(run),
-        code=pattern_code(run, unit_system()),
+        code=pattern_code(run, unit_system(), annotation),
     )
 
 
@@ -116,6 +123,26 @@ def _headline(run: PatternRun) -> str:
         "{bytes} moved"
     )
     return message.format(**words, first=f"{run.first:g}")
+
+
+def _annotated(run: PatternRun, annotation: str) -> str:
+    """Say whether the result has the shape of its annotation, and who would notice."""
+    lengths, shape = run.call.lengths, run.result_shape
+    verdict = check_annotations(
+        {"pattern": " ".join(lengths), "result": annotation},
+        {"pattern": tuple(lengths.values()), "result": shape},
+    )
+    words = {"pattern": run.call.pattern, "shape": shape, "note": annotation}
+    if verdict.kind == "ok":
+        return _("`{pattern}` gives {shape}, as its annotation `{note}` says").format(**words)
+    wrong = verdict.mismatch
+    if wrong is None:
+        message = _("`{pattern}` gives {shape}: `{note}` names another number of dimensions, and "
+                    "Python does not notice")  # fmt: skip
+        return message.format(**words)
+    message = _("`{pattern}` gives {shape}, annotated `{note}`: {name} is {to}, not {length}, and "
+                "Python does not notice")  # fmt: skip
+    return message.format(**words, name=wrong.name, to=wrong.bound_to, length=wrong.length)
 
 
 def _notes(run: PatternRun) -> list[str]:

@@ -5,7 +5,6 @@ from typing import Final
 
 from core.tensors.attention import AttentionRun
 from core.tensors.einsum_run import EinsumRun
-from core.tensors.named_shapes import AnnotatedCall
 from core.tensors.pattern_cells import PatternRun
 
 _SHORT: Final = """
@@ -45,6 +44,21 @@ print(tuple(x.shape), "->", tuple(y.shape), size(moved), work(flops){first})
 """
 
 
+_CHECK: Final = """
+known = {lengths}
+names = "{note}".split()  # what a checker does; Python itself never reads an annotation
+if "..." in names:
+    at = names.index("...")
+    names[at : at + 1] = ["_"] * (y.ndim - len(names) + 1)
+if len(names) != y.ndim:
+    print(names, "are not the dimensions of", tuple(y.shape))
+for name, length in zip(names, y.shape):
+    bound = int(name) if name.isdecimal() else known.get(name, length)
+    if bound != length:
+        print(name, "is", bound, "and here", length)
+"""
+
+
 def written(unit: str) -> str:
     """Return functions that write bytes and FLOPs as the page does, in the reader's unit."""
     binary = unit == "GiB"
@@ -55,7 +69,7 @@ def written(unit: str) -> str:
     return text
 
 
-def pattern_code(run: PatternRun, unit: str) -> str:
+def pattern_code(run: PatternRun, unit: str, annotation: str = "") -> str:
     """Return code that does what a pattern does, twice, and counts what it costs."""
     call = run.call
     sizes = "".join(f", {name}={length}" for name, length in call.sizes.items())
@@ -64,16 +78,20 @@ def pattern_code(run: PatternRun, unit: str) -> str:
     reduction = f', "{call.reduction}"' if call.operation == "reduce" else ""
     has_values = run.first is not None
     flops = "by_hand.numel()" if call.reduction == "mean" else "by_hand.numel() - result.numel()"
+    checked = _CHECK.format(lengths=call.lengths, note=annotation) if annotation else ""
     calls = "".join(f"lambda x: x{step.code}, " for step in run.plan.steps)
-    return _PATTERN.format(
-        operation=call.operation,
-        pattern=call.pattern,
-        arguments=reduction + sizes,
-        written=written(unit),
-        x=_tensor(run.shape, call.dtype, has_values=has_values, ones=call.ones),
-        calls=calls.rstrip(),
-        flops=flops,
-        first=', "first element", y.flatten()[0].item()' if has_values else "",
+    return (
+        _PATTERN.format(
+            operation=call.operation,
+            pattern=call.pattern,
+            arguments=reduction + sizes,
+            written=written(unit),
+            x=_tensor(run.shape, call.dtype, has_values=has_values, ones=call.ones),
+            calls=calls.rstrip(),
+            flops=flops,
+            first=', "first element", y.flatten()[0].item()' if has_values else "",
+        )
+        + checked
     )
 
 
@@ -156,35 +174,6 @@ print("largest difference from SDPA", (y - fused).abs().max().item())"""
 _FUSED: Final = """
 scores = qh @ kh.transpose(-2, -1)
 print("result", size(y.nbytes), "no scores of", size(scores.nbytes))"""
-_SHAPES: Final = """
-import torch
-
-
-def {name}(x: "{x}", y: "{y}") -> "{result}":  # with jaxtyping: Float[Tensor, "{x}"]
-    return {code}
-
-
-x, y = torch.zeros({x_shape}), torch.zeros({y_shape})
-try:
-    print("unchecked:", tuple({name}(x, y).shape))
-except RuntimeError as error:
-    print("unchecked:", error)
-
-bound = {{}}  # what a checker does before the call
-for tensor, dims in ((x, {name}.__annotations__["x"]), (y, {name}.__annotations__["y"])):
-    names = dims.split()
-    if "..." in names:
-        at, num_free = names.index("..."), tensor.ndim - len(names) + 1
-        names[at : at + 1] = ["_"] * num_free
-    if len(names) != tensor.ndim:
-        print("checked:", names, "are not the dimensions of", tuple(tensor.shape))
-        break
-    for name, length in zip(names, tensor.shape):
-        known = int(name) if name.isdecimal() else bound.setdefault(name, length)
-        if name != "_" and known != length:
-            print("checked:", name, "is", known, "and here", length)
-print("bound:", bound)
-"""
 
 
 def attention_code(run: AttentionRun, program: str, unit: str) -> str:
@@ -225,16 +214,3 @@ def _inputs(run: AttentionRun, program: str) -> list[str]:
     if not size.has_data:
         make = f'torch.empty({{}}, dtype=torch.{size.dtype}, device="meta")'
     return [f"{name} = {make.format(shape)}" for name, shape in shapes.items()]
-
-
-def shapes_code(call: AnnotatedCall, y: str, y_shape: tuple[int, ...]) -> str:
-    """Return a function with annotations, its call, and a check of a dozen lines."""
-    return _SHAPES.format(
-        name=call.key,
-        x=call.x,
-        y=y,
-        result=call.result,
-        code=call.code,
-        x_shape=call.x_shape,
-        y_shape=y_shape,
-    )

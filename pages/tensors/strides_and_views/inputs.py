@@ -1,6 +1,5 @@
 """What the page of strides asks for: a tensor, a program, and which element is looked at."""
 
-import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,7 +9,6 @@ from core.language import _
 from core.tensors.presets import BY_KEY, DTYPES, PRESETS, Preset, given
 from core.tensors.shape_text import lengths_in, written_shape
 from core.tensors.trace import Trace, trace
-from pages.components.tensor_map.tensor_map import MAX_CELLS
 from pages.shared.inputs import Inputs
 from pages.shared.tensors.examples import offer_examples
 from pages.shared.tensors.lengths import LENGTHS, ask_last_lengths, length_settings
@@ -18,6 +16,7 @@ from pages.shared.tensors.program import ask_program
 
 ASK: Final = Inputs("strides")
 START: Final = PRESETS[0]
+ALL_IN_A_ROW: Final = "-1"  # the wanted shape at first
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +42,7 @@ class Case:
 def choose_case() -> Case:
     """Show the inputs and return the program after it ran."""
     offer_examples(ASK, "preset", {preset.key: _title(preset) for preset in PRESETS}, _settings)
+    before = ASK.used("code")
     source = ask_program(
         ASK,
         START.source,
@@ -64,6 +64,8 @@ def choose_case() -> Case:
         raise ValueError(_("A length is never negative."))
     x, limits = given(shape, dtype)
     ran = trace(source, {"x": x}, limits)
+    if ASK.used("tab") == "why":
+        _follow_the_program(ran, is_new=before not in {"", source})
     same = (each for each in PRESETS if (each.source, each.shape) == (source, shape))
     return Case(
         source=source, shape=shape, dtype=dtype, trace=ran, has_data=not limits.on_meta,
@@ -75,15 +77,22 @@ def _title(preset: Preset) -> str:
     return f"{_(preset.title)} · {_(preset.of)}" if preset.of else _(preset.title)
 
 
+def _follow_the_program(ran: Trace, *, is_new: bool) -> None:
+    """Bring the shape that the program was refused into the field of the wanted shape."""
+    if is_new:
+        ASK.write("target", ALL_IN_A_ROW)
+    key = ASK.key("target")
+    held = st.session_state.get(key, st.query_params.get(key, ALL_IN_A_ROW))
+    if ran.refused_shape is not None and str(held).strip() in {"", ALL_IN_A_ROW}:
+        ASK.write("target", written_shape(ran.refused_shape))
+
+
 def _settings(key: str) -> dict[str, object]:
     """Return what an example writes into the inputs."""
     preset = BY_KEY[key]
-    settings = length_settings(preset.shape) | {
+    return length_settings(preset.shape) | {
         "code": preset.source,
         "leading": written_shape(preset.shape[:-2]) if len(preset.shape) > 2 else "",
         "dtype": preset.dtype,
         "at": "",
     }
-    # Of a large tensor nothing is drawn: its steps say more.
-    is_blank = math.prod(preset.shape) > MAX_CELLS and ASK.used("tab", "storage") == "storage"
-    return settings | ({"tab": "steps"} if is_blank else {})

@@ -1,41 +1,47 @@
-"""The answer: the tensor of a step, its storage, and the way from an index to an address."""
+"""The tensor of a step, its storage, and the way from an index to an address; the steps listed."""
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
-from core.language import _
-from core.tensors.layout import trace_index
-from core.tensors.trace import TracedTensor
+from core.dtypes import FORMATS
+from core.language import N_, _
+from core.tensors.layout import LINE_BYTES, MAX_ADDRESSES, Layout, trace_index
+from core.tensors.trace import Step, TracedTensor
 from core.units import format_bytes, format_exact
+from pages.components.bit_grid.bit_grid import hex_code
 from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, steps_of, tensor_map
+from pages.shared.charts import show_table
+from pages.shared.page_links import show_link
 from pages.shared.settings import presenting, unit_system
-from pages.shared.tabbed_page import Part, Shown
+from pages.shared.tabbed_page import Part, Shown, Tab
 from pages.shared.tensors.place import chosen_place
 from pages.shared.tensors.program import show_refusal
-from pages.tensors.strides_and_views.elsewhere import links
+from pages.shared.tensors.table_cells import aten_columns, kind_text, size_text
 from pages.tensors.strides_and_views.inputs import ASK, Case
-from pages.tensors.strides_and_views.snippet import snippet
+from pages.tensors.strides_and_views.question import ask_after_transpose
 from pages.tensors.strides_and_views.why import verdict_sentence
 
-ROOM: Final = 400  # pixels of the picture
-PRESENT_ROOM: Final = 330
+ROOM: Final = {False: 400, True: 330}  # pixels of the picture, on a projector less
 
 
 def storage(case: Case) -> Shown:
-    """Show where the elements of every step lie."""
+    """Show where the elements of every step lie, and what a step copied."""
     ran = case.trace
-    step, index = chosen_place(ASK, ran, len(steps_of(ran)) - 1)
+    at, index = chosen_place(ASK, ran, len(steps_of(ran)) - 1)
     tensors = {tensor.key: tensor for tensor in ran.tensors}
-    shown = tensors[steps_of(ran)[step]["tensor"]]
-    if can_be_drawn(ran):
+    shown = tensors[steps_of(ran)[at]["tensor"]]
+    step = ([None] * len(ran.inputs) + [each for each in ran.steps if each.outputs])[at]
+    is_drawn = can_be_drawn(ran)
+    if is_drawn:
         tensor_map(
             ran,
             key=ASK.key("map"),
-            step=step,
+            step=at,
             index=index,
-            room=PRESENT_ROOM if presenting() else ROOM,
+            room=ROOM[presenting()],
             file_name="tensor",
             on_choice=partial(ASK.write, "at"),
         )
@@ -43,19 +49,21 @@ def storage(case: Case) -> Shown:
         st.info(
             _(
                 "More than {count} elements are not drawn. Shapes, strides and bytes are those of "
-                "the real calls; the tab Steps has them all."
+                "the real calls."
             ).format(count=format_exact(MAX_CELLS))
         )
+        if ran.steps:
+            _show_steps(ran.steps)
     if ran.error:
         show_refusal(ASK, ran.error)
     refused = _refused(case)
     return Shown(
-        headline=refused or _headline(shown, index),
+        headline=refused or _headline(shown, index, step),
         beside_headline=_offer_why if refused and ran.refused_shape else None,
-        part=Part(key=ASK.key("map"), file_name="tensor") if can_be_drawn(ran) else None,
-        notes=[_inspection(shown)],
-        below=None if presenting() else partial(links, case, shown, _address(shown, index)),
-        code=snippet(case),
+        part=Part(key=ASK.key("map"), file_name="tensor") if is_drawn else None,
+        notes=[_inspection(shown), *_reading_in_order(shown.layout)],
+        below=None if presenting() else partial(_below, case, shown, index, is_drawn=is_drawn),
+        code=_snippet(case),
     )
 
 
@@ -78,33 +86,30 @@ def _offer_why() -> None:
     st.button(label, key=ASK.key("to_why"), on_click=lambda: ASK.set("tab", "why"))
 
 
-def _address(shown: TracedTensor, index: tuple[int, ...]) -> int | None:
-    """Return the address of an element; None where there is no such element."""
-    layout = shown.layout
-    if not layout.numel:
-        return None
+def _address(layout: Layout, index: tuple[int, ...]) -> int:
     jumps = trace_index(index, layout.shape, layout.stride)
     return layout.offset + sum(step.jump for step in jumps)
 
 
-def _headline(shown: TracedTensor, index: tuple[int, ...]) -> str:
+def _headline(shown: TracedTensor, index: tuple[int, ...], step: Step | None) -> str:
     layout = shown.layout
+    text = shown.text if len(shown.text) <= 40 else f"…{shown.text[-38:]}"
     if not layout.numel:
-        return _("`{text}` has no element: shape {shape}").format(
-            text=_short(shown.text), shape=layout.shape
-        )
+        return _("`{text}` has no element: shape {shape}").format(text=text, shape=layout.shape)
     steps = trace_index(index, layout.shape, layout.stride)
     terms = " + ".join([str(layout.offset), *(f"{step.index}·{step.stride}" for step in steps)])
-    return _("Element [{index}] of `{text}` is stored at {sum} = {address} in its storage").format(
-        text=_short(shown.text),
+    where = _("Element [{index}] of `{text}` is stored at {sum} = {address} in its storage").format(
+        text=text,
         index=", ".join(map(str, index)),
         sum=terms,
-        address=_address(shown, index),
+        address=_address(layout, index),
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"…{text[-38:]}"
+    if step is None or not (step.bytes_copied or step.bytes_hidden):
+        return where
+    if not step.bytes_hidden:
+        return _("{where}, a copy of {size}").format(where=where, size=size_text(step.bytes_copied))
+    message = _("{where}; on the way {hidden} were copied that no result keeps")
+    return message.format(where=where, hidden=size_text(step.bytes_hidden))
 
 
 def _inspection(tensor: TracedTensor) -> str:
@@ -120,5 +125,109 @@ def _inspection(tensor: TracedTensor) -> str:
         numel=format_exact(layout.numel),
         itemsize=layout.itemsize,
         size=format_bytes(layout.num_bytes, unit_system()),
-        contiguous=_("yes") if layout.is_contiguous else _("no"),
+        contiguous=_contiguous(layout),
     )
+
+
+def _contiguous(layout: Layout) -> str:
+    """Return whether it is contiguous, and in torch's format for images or volumes too."""
+    name = "channels_last_3d" if layout.ndim == 5 else "channels_last"
+    if not layout.is_channels_last:
+        return _("yes") if layout.is_contiguous else _("no")
+    return _("yes, and {format}").format(format=name) if layout.is_contiguous else name
+
+
+def _reading_in_order(layout: Layout) -> list[str]:
+    """Return what the strides cost: memory comes in cache lines, not in elements."""
+    if presenting() or not 0 < layout.numel <= MAX_ADDRESSES:
+        return []
+    message = _(
+        "Read in its own order, it enters another cache line of {line} bytes {changes} times; "
+        "{lines} lines hold it."
+    )
+    return [
+        message.format(
+            line=LINE_BYTES,
+            changes=format_exact(layout.line_changes()),
+            lines=format_exact(layout.lines_touched()),
+        )
+    ]
+
+
+def _below(case: Case, shown: TracedTensor, index: tuple[int, ...], *, is_drawn: bool) -> None:
+    """Show the links, and below them the steps as a table where the picture has them as chips."""
+    with st.container(horizontal=True, key=ASK.key("elsewhere")):
+        if index or not shown.layout.shape:
+            _link_to_its_bits(case, shown, _address(shown.layout, index))
+        _link_to_training_memory(case)
+    if not is_drawn or not case.trace.steps:
+        return
+    table = st.expander(
+        _("All steps"), key=ASK.key("all_steps"), icon=":material/table:", on_change="rerun"
+    )
+    if table.open:
+        with table:
+            _show_steps(case.trace.steps)
+
+
+def _show_steps(steps: Sequence[Step]) -> None:
+    """List layout, storage and bytes of each step, and what ran underneath: hidden copies."""
+    layouts = [step.outputs[0].layout for step in steps]
+    table: dict[str, Sequence[Any]] = {
+        _("Expression"): [step.text.replace("\n", " ") for step in steps],
+        _("Kind"): [kind_text(step.kind) for step in steps],
+        _("Shape"): [str(layout.shape) for layout in layouts],
+        _("Stride"): [str(layout.stride) for layout in layouts],
+        _("Copied"): [size_text(step.bytes_copied) for step in steps],
+    }
+    if not presenting():  # a projector has no room for more
+        table |= {
+            _("Offset"): [layout.offset for layout in layouts],
+            _("Storage"): [step.outputs[0].storage for step in steps],
+            _("Contiguous"): list(map(_contiguous, layouts)),
+        }
+    show_table(table)
+    rows = [(step, row) for step in steps for row in step.aten]
+    st.markdown(_("**Underneath**: what autograd and compilers see. A `clone` is a copy."))
+    calls = {_("Expression"): [step.call for step, _row in rows]}
+    show_table(calls | aten_columns([row for _step, row in rows]))
+
+
+def _link_to_its_bits(case: Case, shown: TracedTensor, address: int) -> None:
+    (storage,) = [each for each in case.trace.storages if each.key == shown.storage]
+    is_known = storage.dtype == shown.dtype and address < len(storage.values)
+    if shown.dtype not in FORMATS or not is_known:
+        return
+    fmt, value = FORMATS[shown.dtype], storage.values[address]
+    label = _("The bits of {value} in {dtype} →").format(value=f"{value:g}", dtype=fmt.name)
+    code = hex_code(fmt, int(fmt.encode(value)))
+    query = {"bits_tab": "grid", "bits_format": fmt.name, "bits_code": code}
+    show_link("dtypes/bit_layouts", label, query)
+
+
+def _link_to_training_memory(case: Case) -> None:
+    preset = case.preset
+    if preset is None or not preset.model:
+        return
+    query = {
+        "memory_model": preset.model,
+        "memory_batch": str(preset.batch),
+        "memory_seq": str(preset.seq),
+    }
+    label = _("What training {model} keeps at this size →").format(model=preset.of)
+    show_link("plan/training_memory", label, query)
+
+
+def _snippet(case: Case) -> str:
+    """Return code that does what the page did, up to the statement that was refused."""
+    imports, _blank, body = (case.trace.script or "import torch\n\n").partition("\n\n")
+    name = "result" if "result = " in body else "x"
+    size = " * ".join(map(str, case.shape))
+    made = f"torch.arange({size}).to(torch.{case.dtype}).view({case.shape})"
+    if not case.has_data:
+        made = f'torch.empty({case.shape}, dtype=torch.{case.dtype}, device="meta")'
+    show = f"print(tuple({name}.shape), {name}.stride(), {name}.storage_offset())"
+    return "\n".join([imports, "", f"x = {made}", body, show])
+
+
+TAB: Final = Tab(label=N_("Storage and strides"), show=storage, question=ask_after_transpose)

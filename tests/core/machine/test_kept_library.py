@@ -1,29 +1,23 @@
-"""What the libraries do, asked once and kept; the proof in a child process."""
+"""What the libraries do, asked once and kept."""
 
 import json
 import math
-from dataclasses import asdict, replace
 
 import pytest
 
 from core.dtypes.libraries.library_records import CastRow, LibraryReport
-from core.dtypes.libraries.proof_rows import ProofRow
 from core.machine import kept_library
 from core.machine.kept_library import (
     cached_library_report,
     cast_in_child,
     keep_library_report,
     library_report,
-    run_proof,
 )
 
 CAST = CastRow(
     format="float16", case="far", source="float32", value=1e30, ours=math.inf,
     torch=math.inf, torch_code=0x7C00, torch_code_long=0x7C00, ml_dtypes=None,
 )  # fmt: skip
-ROW = ProofRow(
-    format="int8", oracle="", direction="back", num_inputs=256, represents=256, num_mismatches=0
-)
 REPORT = LibraryReport(
     torch="2.13.0", ml_dtypes="0.6.0", devices=("cpu",), casts=(CAST,), operations=(), infos=()
 )
@@ -86,23 +80,3 @@ def test_the_server_process_gets_answers_without_loading_torch(fresh_python):
         "print(len(report.casts) > 100, len(casts), e4m3.torch, 'torch' in sys.modules)"
     )
     assert fresh_python(program).split() == ["True", "13", "-448.0", "False"]
-
-
-def test_rows_are_told_as_they_come(monkeypatch):
-    lines = iter([json.dumps(asdict(row)) for row in (ROW, replace(ROW, format="uint8"))])
-    monkeypatch.setattr(kept_library, "lines_of", lambda *_args, **_options: lines)
-    told = []
-    rows = run_proof(told.append)
-    assert [row.format for row in told] == ["int8", "uint8"]
-    assert rows == tuple(told)
-    assert all(isinstance(row, ProofRow) for row in rows)
-
-
-@pytest.mark.slow
-def test_the_whole_proof_holds_and_the_server_process_holds_no_torch(fresh_python):
-    program = (
-        "import sys; from core.machine.kept_library import run_proof; rows = run_proof();"
-        "print(len(rows), all(row.holds for row in rows), 'torch' in sys.modules)"
-    )
-    num_rows, holds, has_torch = fresh_python(program).split()
-    assert (int(num_rows) > 80, holds, has_torch) == (True, "True", "False")

@@ -64,21 +64,6 @@ def _longer(rng, x):
     return (*front, *(3 if each == 1 and rng.random() < 0.5 else each for each in x.shape))
 
 
-def _slice(rng):
-    ends = [rng.choice([None, rng.randint(-3, 3), 9]) for _ in range(2)]
-    return slice(*ends, rng.choice([None, 1, 2, 3]))
-
-
-def _index(rng, x):
-    items = [
-        rng.choice([rng.randint(-2, 2), _slice(rng), _slice(rng), None])
-        for _ in range(rng.randint(0, x.ndim))
-    ]
-    if rng.random() < 0.3:
-        items.insert(rng.randint(0, len(items)), ...)
-    return items[0] if len(items) == 1 else tuple(items)
-
-
 def _whole(rng, x):
     shape = random_factors(rng, x.numel()) if x.numel() else [0, *random_factors(rng, 6)]
     if math.prod(shape) and rng.random() < 0.2 and shape:
@@ -87,23 +72,9 @@ def _whole(rng, x):
 
 
 ARGUMENTS = {
-    **dict.fromkeys(("ravel", "t", "T", "mT"), lambda _rng, _x: ()),
-    **dict.fromkeys(("contiguous", "clone"), lambda _rng, _x: (None,)),
     **dict.fromkeys(("view", "reshape"), lambda rng, x: (_whole(rng, x),)),
-    **dict.fromkeys(
-        ("flatten", "transpose", "swapaxes", "swapdims", "movedim"),
-        lambda rng, x: (_dim(rng, x), _dim(rng, x)),
-    ),
-    **dict.fromkeys(("expand", "broadcast_to"), lambda rng, x: (_longer(rng, x),)),
+    "transpose": lambda rng, x: (_dim(rng, x), _dim(rng, x)),
     "permute": lambda rng, x: (_dims(rng, x),),
     "unsqueeze": lambda rng, x: (_dim(rng, x),),
-    "squeeze": lambda rng, x: (rng.choice([None, _dim(rng, x), (_dim(rng, x),)]),),
-    "select": lambda rng, x: (_dim(rng, x), rng.randint(-3, 3)),
-    "narrow": lambda rng, x: (_dim(rng, x), rng.randint(-2, 3), rng.randint(0, 3)),
-    "diagonal": lambda rng, x: (rng.randint(-3, 3), _dim(rng, x), _dim(rng, x)),
-    "unfold": lambda rng, x: (_dim(rng, x), rng.randint(0, 3), rng.randint(1, 3)),
-    "repeat": lambda rng, x: (
-        tuple(rng.randint(0, 2) for _ in range(x.ndim + rng.choice([0, 0, 1]))),
-    ),
-    "[]": lambda rng, x: (_index(rng, x),),
+    "expand": lambda rng, x: (_longer(rng, x),),
 }

@@ -25,7 +25,6 @@ def test_a_preset_runs_or_is_refused_as_its_title_says(preset):
     assert (ended.error is not None) == (preset.key in REFUSED)
     assert ("refuse" in preset.title) == (preset.key in REFUSED)
     assert ended.refused_shape is not None or preset.key not in REFUSED
-    assert all(step.is_as_predicted for step in ended.steps)
 
 
 @pytest.mark.parametrize(

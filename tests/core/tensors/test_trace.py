@@ -9,7 +9,6 @@ import torch
 from core.expressions import MATERIALIZED, ON_META
 from core.expressions.methods import DTYPES, METHODS
 from core.expressions.names import LAYOUT, MUTATION
-from core.tensors.rules import Predicted
 from core.tensors.trace import MAX_VALUES, layout_of, trace
 from tests.core.expressions.random_programs import random_program
 
@@ -41,7 +40,6 @@ def test_each_step_is_a_view_a_copy_the_same_or_new(text, kinds):
     run = traced(text)
     assert run.error is None
     assert [step.kind for step in run.steps] == kinds
-    assert all(step.is_as_predicted for step in run.steps)
 
 
 def test_a_copy_has_the_numbers_that_were_read_and_a_computed_result_has_others():
@@ -160,9 +158,9 @@ def test_writing_into_what_has_no_data_changes_nothing_that_is_seen():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # torch's own, of old ways to index
-def test_random_programs_are_told_without_a_crash_and_every_rule_foretells_torch():
+def test_random_programs_are_told_without_a_crash():
     rng = Random(20261123)  # noqa: S311  a seeded test
-    num_steps = num_predicted = 0
+    num_steps = 0
     for _ in range(2000):
         text, meta = random_program(rng), rng.random() < 0.2
         device, limits = ("meta", ON_META) if meta else ("cpu", MATERIALIZED)
@@ -170,11 +168,8 @@ def test_random_programs_are_told_without_a_crash_and_every_rule_foretells_torch
         scalar, empty = (torch.zeros(shape, device=device) for shape in ((), (0, 3)))
         names = {"x": x, "v": v, "m": x > 3, "s": scalar.long(), "e": empty}
         run = trace(text, names, limits, rng.choice([LAYOUT, MUTATION]))
-        assert all(step.is_as_predicted for step in run.steps), text
         num_steps += len(run.steps)
-        num_predicted += sum(step.predicted is not None for step in run.steps)
     assert num_steps > 1000
-    assert num_predicted > 200
 
 
 @pytest.mark.parametrize(
@@ -212,12 +207,6 @@ def test_a_refused_view_is_remembered_with_its_shape():
     ended = traced("y = x.t()\nz = x[0]\ny.view(6)")
     (refused,) = [each for each in ended.tensors if each.key == ended.refused_tensor]
     assert refused.layout.stride == (1, 6)
-
-
-def test_a_rule_is_asked_only_for_the_call_whose_name_it_bears():
-    by_method = traced("x.repeat(1, 2)").steps[0].predicted
-    assert isinstance(by_method, Predicted)
-    assert traced("repeat(x, 'a b -> a (b c)', c=2)").steps[0].predicted is None
 
 
 def test_values_and_dtypes_are_read_as_they_lie_in_the_storage():

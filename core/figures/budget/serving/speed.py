@@ -80,6 +80,7 @@ def _draw_curve(drawing: Drawing, curve: Curve, look: Look) -> None:
             mode="lines+markers+text",
             name=fit_words(points is inside, is_sure=not points[0].is_guess),
             text=texts,
+            cliponaxis=False,
             textposition="bottom right",
             line={"color": color, "dash": dash, "width": 2.5},
             marker={"color": color, "size": size, "symbol": [_SYMBOLS[p.bound] for p in points]},

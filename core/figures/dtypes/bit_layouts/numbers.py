@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
 
+from core.dtypes import FORMATS
 from core.dtypes.facts.format_facts import FormatFacts, short_number
 from core.figures.dtypes.bit_layouts.rows import DENSE_ROW_PX, are_dense, row_axes
 from core.figures.picture import Drawing, Look, Picture, Table
@@ -14,8 +15,12 @@ ROW_PX: Final = 34
 _STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def numbers_picture(facts: Sequence[FormatFacts], look: Look) -> Picture:
+def numbers_picture(
+    facts: Sequence[FormatFacts], look: Look, *, with_years: bool = False
+) -> Picture:
     """Return one bar for the normal numbers of each format and one for its subnormals.
+
+    `with_years` writes before each name when the format was first written down.
 
     Raises:
         ValueError: If there is no format.
@@ -32,7 +37,7 @@ def numbers_picture(facts: Sequence[FormatFacts], look: Look) -> Picture:
     drawing.shape(type="line", x0=0, x1=0, xref="x", y0=0, y1=1, yref="y domain", line=line)
     size = layout["font"]["size"]
     axes = {
-        **_axes(facts, layout, look),
+        **_axes(facts, layout, look, with_years=with_years),
         "height": len(facts) * max(DENSE_ROW_PX if are_dense(facts) else ROW_PX, size + 4)
         + 6 * size,
         "barmode": "overlay",
@@ -78,7 +83,9 @@ def _log10(value: Fraction) -> float:
     return math.log10(value.numerator) - math.log10(value.denominator)
 
 
-def _axes(facts: Sequence[FormatFacts], layout: dict[str, Any], look: Look) -> dict[str, Any]:
+def _axes(
+    facts: Sequence[FormatFacts], layout: dict[str, Any], look: Look, *, with_years: bool
+) -> dict[str, Any]:
     lowest, highest = _log10(min(f.smallest for f in facts)), _log10(max(f.max for f in facts))
     ticks = _ticks(lowest, highest)
     across = {
@@ -91,8 +98,14 @@ def _axes(facts: Sequence[FormatFacts], layout: dict[str, Any], look: Look) -> d
         words.format(max=short_number(each.max, 5), digits=f"{each.decimal_digits:.1f}")
         for each in facts
     ]
-    rows = row_axes([each.name for each in facts], ends, look, layout["yaxis"])
+    names = [f"{_year(each)} {each.name}" if with_years else each.name for each in facts]
+    rows = row_axes(names, ends, look, layout["yaxis"])
     return {"xaxis": layout["xaxis"] | across, **rows}
+
+
+def _year(facts: FormatFacts) -> str:
+    fmt = FORMATS.get(facts.name)
+    return str(fmt.year) if fmt and fmt.year else "–"
 
 
 def _ticks(lowest: float, highest: float) -> list[int]:
@@ -123,6 +136,7 @@ def _table(facts: Sequence[FormatFacts]) -> Table:
     return {
         _("format"): [each.name for each in facts],
         _("bits"): [str(each.bits) for each in facts],
+        _("year"): [_year(each) for each in facts],
         _("max"): [short_number(each.max, 8) for each in facts],
         _("min normal"): [short_number(each.smallest_normal, 6) for each in facts],
         _("smallest"): [short_number(each.smallest, 6) for each in facts],

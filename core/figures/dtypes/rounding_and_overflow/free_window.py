@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from core.dtypes.cast.stops import center_text
+from core.dtypes.cast.slider_values import center_text
 from core.dtypes.exact import floor_log2, to_float
 from core.dtypes.facts.number_line import Marks, marks_between
 from core.dtypes.number_formats.format import Format

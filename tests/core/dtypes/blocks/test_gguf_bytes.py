@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.dtypes.blocks.gguf_bytes import pack, unpack
 from core.dtypes.blocks.gguf_formats import GGUF_FORMATS
 from tests.core.budget.refusals import refused
+from tests.core.dtypes.blocks.gguf_bytes import pack, unpack
 
 NUMBERS = {"Q8_0": 8, "Q4_0": 2, "Q4_K": 12, "Q5_K": 13, "Q6_K": 14}
 """ggml's numbers of the types."""

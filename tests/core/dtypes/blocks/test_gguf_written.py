@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.dtypes.blocks.gguf_bytes import pack, unpack
 from core.dtypes.blocks.gguf_formats import GGUF_FORMATS
+from tests.core.dtypes.blocks.gguf_bytes import pack, unpack
 
 TENSORS = ("normal", "heavy", "positive", "small")
 

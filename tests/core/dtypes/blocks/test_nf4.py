@@ -13,7 +13,7 @@ from core.dtypes.blocks.nf4 import (
     nf4_steps,
     normal_density,
 )
-from core.dtypes.libraries.oracles import NF4_PRINTED
+from tests.core.dtypes.libraries.oracles import NF4_PRINTED
 
 
 def test_nf4_spreads_normal_values_more_evenly_over_its_codes_than_even_steps_do():

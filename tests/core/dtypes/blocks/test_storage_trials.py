@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from core.dtypes import BLOCK_FORMATS
 from core.dtypes.blocks.sample_tensors import looked_at, teaching_tensor
+from core.dtypes.blocks.scale_rules import SCALE_RULES
 from core.dtypes.blocks.storage import find_storage
 from core.dtypes.blocks.storage_trials import (
     Trial,
@@ -16,8 +16,6 @@ from core.dtypes.blocks.storage_trials import (
     make_losses,
     tile_errors,
     try_all,
-    try_rules,
-    try_sizes,
     typical_size,
 )
 from tests.core.dtypes.blocks.test_block_formats import PLAIN, SQNR
@@ -110,29 +108,10 @@ def test_what_is_beaten_in_size_and_quality_is_not_among_the_best():
 def test_floor_clips_957_to_896_and_rceil_keeps_it():
     # github.com/microsoft/microxcaling, issue 4: "957 is quantized as 896"
     ramp = looked_at(teaching_tensor("ramp", 64, 0))
-    floor, ceil, even, rceil = try_rules(ramp, BLOCK_FORMATS["mxfp8_e4m3"])
-    assert floor.largest == 957
-    assert floor.largest_restored == even.largest_restored == 896
-    assert rceil.largest_restored == ceil.largest_restored == 960
-    assert (floor.largest_exponent, rceil.largest_exponent) == (1, 2)
-    assert floor.num_overfull == floor.fullness.size == 128
-    assert rceil.num_overfull == ceil.num_overfull == 0
-    assert floor.exponents[0] == 1
-    assert rceil.exponents[0] == 2
-    assert floor.fullness[0] == pytest.approx(957 / 896)
-
-
-def test_rules_of_zeros_and_of_a_block_with_nan_are_defined():
-    for name in ("all_zero", "one_nan"):
-        x = looked_at(teaching_tensor(name, 64, 0))
-        for trial in try_rules(x, BLOCK_FORMATS["mxfp4"]):
-            assert np.isfinite(trial.largest), (name, trial.rule)
-            assert trial.stats.num_ignored == (name == "one_nan")
-
-
-def test_larger_groups_are_smaller_and_worse(normal):
-    trials = [each for each in try_sizes(normal[:64]) if each.family == "int4_group128"]
-    bits = [trial.bits for trial in trials]
-    quality = [trial.sqnr_db for trial in trials if trial.size != "channel"]
-    assert bits == sorted(bits, reverse=True)
-    assert quality == sorted(quality, reverse=True)
+    largest = {rule: find_storage("mxfp8_e4m3", rule).store(ramp) for rule in SCALE_RULES}
+    assert {rule: stored.restored.max() for rule, stored in largest.items()} == {
+        "floor": 896, "even": 896, "ceil": 960, "rceil": 960,
+    }  # fmt: skip
+    assert (largest["floor"].scales[0], largest["rceil"].scales[0]) == (2, 4)
+    assert (largest["floor"].stats.num_clipped, largest["rceil"].stats.num_clipped) == (128, 0)
+    assert find_storage("mxfp8_e4m3", "rceil").name == "mxfp8_e4m3_rceil"

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from core.dtypes import FORMATS, OVERFLOWS, CodebookFormat
-from core.dtypes.libraries.oracles import NF4_PRINTED
 from core.dtypes.number_formats.codebook_format import (
     DYNAMIC8,
     decade_means,
     nf4_shares,
     nf4_values,
 )
+from tests.core.dtypes.libraries.oracles import NF4_PRINTED
 
 # Dettmers et al. 2023 (QLoRA), appendix E, typed by hand for the proof
 PRINTED = list(NF4_PRINTED)

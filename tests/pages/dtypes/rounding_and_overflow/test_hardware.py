@@ -8,7 +8,7 @@ from pages.dtypes.rounding_and_overflow.hardware import sentence
 
 
 def test_the_chips_are_drawn_with_a_sentence_about_the_format(open_tab, texts):
-    app = open_tab("hardware", rounding_format="float8_e4m3fn")
+    app = open_tab("torch", rounding_torch="hardware", rounding_format="float8_e4m3fn")
 
     [chart] = app.get("plotly_chart")
     assert chart.proto.alt.startswith(f"FP8 on {len(HARDWARE)} chips. matrix units: RTX 4090 (Ada)")
@@ -18,7 +18,7 @@ def test_the_chips_are_drawn_with_a_sentence_about_the_format(open_tab, texts):
 
 
 def test_a_format_without_a_chip_still_has_the_table(open_tab):
-    app = open_tab("hardware", rounding_format="nf4")
+    app = open_tab("torch", rounding_torch="hardware", rounding_format="nf4")
 
     [chart] = app.get("plotly_chart")
     assert chart.proto.alt.startswith(f"{len(HARDWARE)} chips by 13 formats")

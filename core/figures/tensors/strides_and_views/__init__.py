@@ -1,1 +1,0 @@
-"""The pictures of Strides and views that Plotly draws: what it costs to read a tensor."""

@@ -1,0 +1,355 @@
+"""One picture as every format gives it back, side by side, and as a poster to print."""
+
+import base64
+import io
+from collections.abc import Sequence
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from core.dtypes import FORMATS
+from core.dtypes.labs import StoredPicture, color_picture, stored_picture
+from core.dtypes.labs.picture import Counts
+from core.dtypes.rounding import Floats
+from core.figures.dtypes.written import number, power_of_two, short
+from core.figures.picture import Drawing, Look, Picture, Table
+from core.figures.theme import FONT_FAMILY
+from core.language import _, ngettext
+from pages.dtypes.bit_layouts.inputs import ASK
+from pages.shared.questions import Choice, predict_then_reveal
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Chart, Shown
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+NAMES: Final = (
+    *("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
+    *("float6_e2m3fn", "float4_e2m1fn", "int8", "int4", "nf4"),
+)
+POWERS: Final = range(-24, 25)
+_CODE: Final = """
+from core.dtypes import FORMATS
+from core.dtypes.labs import color_picture, stored_picture
+
+picture = stored_picture(color_picture(), FORMATS[{name!r}], 2.0**{power})
+print(picture.num_shades, picture.sqnr_db, picture.num_lost)
+"""
+DARK: Final = 2.0**-10
+EIGHT_BITS: Final = ("float8_e4m3fn", "float8_e5m2", "int8")
+NUM_COLUMNS: Final = 5
+PRESENT_PICTURES_PX: Final = 330  # the pictures are narrower there, and stay square
+SHOWN: Final = 3  # one pixel of so many rows and columns is shown on the page
+Place = npt.NDArray[np.intp]  # (rows, columns, 3): which of the levels a pixel's colour is
+_GAP: Final = 0.015
+_TITLE: Final = 0.14  # of the height of a row, for the words above a picture
+HEIGHT_PX: Final = 370
+_EDGE: Final = 48  # pixels between two pictures of a poster, and around all
+_LINE: Final = 52  # of its words
+_HEAD: Final = 150
+
+
+@st.cache_resource(show_spinner=False)
+def scene() -> tuple[Floats, Place, Counts]:
+    """Return the levels of the picture, which of them each colour is, and how often each occurs."""
+    levels, place, counts = np.unique(color_picture(), return_inverse=True, return_counts=True)
+    return levels, place, counts
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def computed(power: int) -> tuple[StoredPicture, ...]:
+    """Return the levels of the picture in every format."""
+    levels, _place, counts = scene()
+    return tuple(stored_picture(levels, FORMATS[name], 2.0**power, counts) for name in NAMES)
+
+
+def choose_pictures() -> tuple[str, int]:
+    """Show the inputs of the lab; return the format that is spoken of, and a power of two."""
+    power = ASK.select_slider(
+        "exposure",
+        _("Exposure"),
+        POWERS,
+        default=0,
+        labels=power_of_two,
+        help=_("Multiplies the brightness; it is divided out again before the picture is shown."),
+    )
+    name = ASK.selectbox(
+        "picture_format", _("Number format"), NAMES, default="float8_e4m3fn", labels=short
+    )
+    st.caption(
+        _("INT8, INT4 and NF4 have one scale factor for the whole picture; floats have none.")
+    )
+    return name, power
+
+
+def pictures(asked: tuple[str, int]) -> Shown:
+    """Show the picture in every format."""
+    name, power = asked
+    stored = computed(power)
+    picture = pictures_picture(stored, scene()[1], name, look())
+    return Shown(
+        headline=sentence(next(each for each in stored if each.format == name)),
+        charts=[Chart(picture=picture, file_name="pictures")],
+        below=partial(_offer_posters, power),
+        code=_CODE.format(name=name, power=power),
+    )
+
+
+def _offer_posters(power: int) -> None:
+    """Offer all formats in full size, made at the click."""
+    title = _("One picture, {count} number formats").format(count=len(NAMES))
+    seen = look()
+    with st.container(horizontal=True, key="bits_posters"):
+        st.download_button(
+            _("Poster (PNG)"),
+            lambda: poster_png(computed(power), scene()[1], seen),
+            "picture-in-ten-formats.png",
+            "image/png",
+            key="bits_poster_png",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        st.download_button(
+            _("Poster (SVG)"),
+            lambda: poster_svg(computed(power), scene()[1], title, seen),
+            "picture-in-ten-formats.svg",
+            "image/svg+xml",
+            key="bits_poster_svg",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+
+
+def sentence(picture: StoredPicture) -> str:
+    """Return how many shades are left, and how far they are from the truth."""
+    words = {
+        "format": short(picture.format),
+        "shades": f"{picture.num_shades:,}",
+        "values": f"{picture.num_values:,}",
+        "ratio": number(picture.sqnr_db, 3),
+        "lost": f"{picture.num_lost:,}",
+    }
+    if picture.num_lost:
+        text = ngettext(
+            "{format} keeps {shades} shade; {lost} of {values} colour values became 0, inf or NaN.",
+            "{format} keeps {shades} shades; {lost} of {values} colour values became 0, inf or "
+            "NaN.",
+            picture.num_shades,
+        )
+    else:
+        text = ngettext(
+            "{format} keeps {shades} shade of {values} colour values: SQNR {ratio} dB.",
+            "{format} keeps {shades} shades of {values} colour values: SQNR {ratio} dB.",
+            picture.num_shades,
+        )
+    return text.format(**words)
+
+
+def pictures_picture(
+    pictures: Sequence[StoredPicture], place: Place, chosen: str, look: Look
+) -> Picture:
+    """Return one small picture a format; what overflowed shows the colour of overflow.
+
+    Args:
+        pictures: The levels of the picture in several formats.
+        place: Which of the levels each colour of each pixel is.
+        chosen: Name of the format with a frame.
+        look: How the reader wants to see.
+    """
+    drawing = Drawing()
+    layout = look.layout() | {
+        "height": PRESENT_PICTURES_PX if look.present else HEIGHT_PX,
+        "margin": {"l": 0, "r": 0, "t": 4, "b": 0},
+        "xaxis": {"visible": False, "fixedrange": True, "range": [0, 1]},
+        "yaxis": {"visible": False, "fixedrange": True, "range": [0, 1]},
+        "images": [],
+    }
+    small = np.ascontiguousarray(place[::SHOWN, ::SHOWN])
+    for nth, picture in enumerate(pictures):
+        x, y = _domain(nth, len(pictures))
+        framed = {"color": look.color("accent"), "width": 8}
+        drawing.shape(
+            type="rect", xref="paper", yref="paper", layer="below",
+            x0=x[0], x1=x[1], y0=y[0], y1=y[1],
+            line=framed if picture.format == chosen else {"width": 0},
+        )  # fmt: skip
+        _draw_words(drawing, picture, (x[0], y[1]), look)
+        layout["images"].append(
+            {
+                "source": _address(_image(picture, small, look)),
+                "xref": "paper", "yref": "paper", "x": x[0], "y": y[1],
+                "sizex": x[1] - x[0], "sizey": y[1] - y[0], "sizing": "stretch",
+            }
+        )  # fmt: skip
+    drawing.scatter(x=[0.5], y=[0.5], mode="markers", marker={"opacity": 0}, hoverinfo="skip")
+    figure = drawing.figure(layout)
+    return Picture(figure=figure, alt=_sentence(pictures), table=_table(pictures))
+
+
+def _image(picture: StoredPicture, place: Place, look: Look) -> "Image":
+    """Return a picture in 8 bits a colour; a pixel that is lost to infinity has overflow's."""
+    from PIL import Image
+
+    seen = np.nan_to_num(np.clip(picture.pixels, 0, 1), nan=1.0, posinf=1.0)
+    colors = np.rint(255 * seen).astype(np.uint8)[place]
+    is_finite = np.isfinite(picture.pixels)
+    if not is_finite.all():
+        warning = look.color("overflow")
+        is_lost = ~is_finite[place].all(axis=-1)
+        colors[is_lost] = [int(warning[at : at + 2], 16) for at in (1, 3, 5)]
+    return Image.fromarray(colors)
+
+
+def _png(image: "Image") -> bytes:
+    file = io.BytesIO()
+    image.save(file, "PNG", compress_level=1)  # four times as quick as the usual 6
+    return file.getvalue()
+
+
+def _address(image: "Image") -> str:
+    return f"data:image/png;base64,{base64.b64encode(_png(image)).decode()}"
+
+
+def _corners(count: int, size: int) -> tuple[list[tuple[int, int]], int, int]:
+    """Return where each picture of a poster stands, and the poster's width and height."""
+    step, line = size + _EDGE, size + _EDGE + _LINE
+    corners = [
+        (_EDGE + column * step, _HEAD + row * line)
+        for row, column in (divmod(number, NUM_COLUMNS) for number in range(count))
+    ]
+    width = _EDGE + min(count, NUM_COLUMNS) * step
+    return corners, width, _HEAD + -(-count // NUM_COLUMNS) * line
+
+
+def poster_svg(pictures: Sequence[StoredPicture], place: Place, title: str, look: Look) -> str:
+    """Return all formats as one SVG, every pixel there, with the words of the reader's language."""
+    corners, width, height = _corners(len(pictures), len(place))
+    style = f'font-family="{escape(FONT_FAMILY, quote=True)}" fill="{look.color("text")}"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}">',
+        f'<rect width="100%" height="100%" fill="{look.color("background")}"/>',
+        f'<text x="{_EDGE}" y="{_HEAD * 0.55:.0f}" font-size="56" font-weight="600" {style}>'
+        f"{escape(title)}</text>",
+    ]
+    for (x, y), picture in zip(corners, pictures, strict=True):
+        words = f"{short(picture.format)} · {_shades(picture)} · {_quality(picture)}"
+        parts.append(
+            f'<text x="{x}" y="{y - 14}" font-size="26" {style}>{escape(words)}</text>'
+            f'<image x="{x}" y="{y}" width="{len(place)}" height="{len(place)}" '
+            f'href="{_address(_image(picture, place, look))}"/>'
+        )
+    return "".join([*parts, "</svg>"])
+
+
+def poster_png(pictures: Sequence[StoredPicture], place: Place, look: Look) -> bytes:
+    """Return all formats as one PNG, every pixel there; names and units need no language."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    corners, width, height = _corners(len(pictures), len(place))
+    poster = Image.new("RGB", (width, height), look.color("background"))
+    pen, font = ImageDraw.Draw(poster), ImageFont.load_default(30)
+    title = f"Bits to GPT   {len(place)} × {len(place)} × 3   SQNR"
+    pen.text((_EDGE, _HEAD * 0.2), title, look.color("text"), ImageFont.load_default(56))
+    for (x, y), picture in zip(corners, pictures, strict=True):
+        bits = FORMATS[picture.format].bits
+        words = f"{short(picture.format)}  {bits} bit  {_quality(picture)}"
+        pen.text((x, y - 42), words, look.color("text"), font)
+        poster.paste(_image(picture, place, look), (x, y))
+    return _png(poster)
+
+
+def _quality(picture: StoredPicture) -> str:
+    """Return the ratio of signal to error in decibels; "inf" and "n/a" are as elsewhere."""
+    return f"{number(picture.sqnr_db, 3)} dB"
+
+
+def _domain(place: int, count: int) -> tuple[list[float], list[float]]:
+    row, column = divmod(place, NUM_COLUMNS)
+    num_rows = -(-count // NUM_COLUMNS)
+    width, height = 1 / NUM_COLUMNS, 1 / num_rows
+    top = 1 - row * height
+    return (
+        [column * width + _GAP, (column + 1) * width - _GAP],
+        [top - height + _GAP, top - height * _TITLE],
+    )
+
+
+def _draw_words(
+    drawing: Drawing, picture: StoredPicture, place: tuple[float, float], look: Look
+) -> None:
+    shades = f"{picture.num_shades:,}" if look.present else _shades(picture)
+    drawing.note(
+        text=f"<b>{short(picture.format)}</b> · {shades}",
+        xref="paper", yref="paper", x=place[0], y=place[1],
+        xanchor="left", yanchor="bottom",
+        font={"color": look.color("text")},
+    )  # fmt: skip
+
+
+def _shades(picture: StoredPicture) -> str:
+    text = ngettext("{count} shade", "{count} shades", picture.num_shades)
+    return text.format(count=f"{picture.num_shades:,}")
+
+
+def _sentence(pictures: Sequence[StoredPicture]) -> str:
+    """Return how many shades each format keeps."""
+    parts = [f"{short(each.format)} {_shades(each)}" for each in pictures]
+    return _(
+        "The same picture of {values} colour values, brightness times {exposure}, in each format: "
+        "{parts}."
+    ).format(
+        values=f"{pictures[0].num_values:,}",
+        exposure=number(pictures[0].exposure, 4),
+        parts=_(", ").join(parts),
+    )
+
+
+def _table(pictures: Sequence[StoredPicture]) -> Table:
+    """Return shades, signal to noise and lost pixels, a row a format."""
+    return {
+        _("format"): [each.format for each in pictures],
+        _("shades"): [f"{each.num_shades:,}" for each in pictures],
+        "SQNR (dB)": [number(each.sqnr_db, 4) for each in pictures],
+        _("values lost"): [f"{each.num_lost:,}" for each in pictures],
+        _("scale factor"): [number(each.scale, 5) for each in pictures],
+    }
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def shades_in_the_dark() -> dict[str, int]:
+    """Return how many shades of a picture 1024 times as dark three formats keep."""
+    picture = np.unique(color_picture())  # shades are counted once
+    return {name: stored_picture(picture, FORMATS[name], DARK).num_shades for name in EIGHT_BITS}
+
+
+def ask_picture() -> None:
+    """Ask which format of 8 bits bears a very dark picture."""
+    shades = shades_in_the_dark()
+    best = max(shades, key=shades.__getitem__)
+    e4m3, e5m2 = (FORMATS[name].smallest_subnormal for name in EIGHT_BITS[:2])
+    reasons = {
+        "float8_e4m3fn": _("Its smallest number is {smallest}: brighter than the picture.").format(
+            smallest=number(float(e4m3), 3)
+        ),
+        "float8_e5m2": _("It reaches down to {smallest}, but has two bits for shades.").format(
+            smallest=number(float(e5m2), 3)
+        ),
+        "int8": _("It has few shades near zero, but here it is stored with a scale."),
+    }
+    listed = [f"{short(name)} {count:,}" for name, count in shades.items()]
+    predict_then_reveal(
+        ASK.key("dark"),
+        _("The picture is made {times} times as dark. Which format of 8 bits keeps most of its "
+          "shades?").format(times=number(1 / DARK)),
+        [Choice(short(name), None if name == best else reasons[name]) for name in EIGHT_BITS],
+        _(
+            "Shades left: {shades}. INT8 has one scale factor for the whole picture, the largest "
+            "pixel divided by 127, so the brightness cancels. A float has none: it must hold the "
+            "dark by its exponent."
+        ).format(shades=_(", ").join(listed)),
+    )  # fmt: skip

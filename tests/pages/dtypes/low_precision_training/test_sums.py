@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+
+from core.dtypes import FORMATS
+from core.dtypes.labs import accumulate
+from core.figures.picture import Look
+from core.figures.theme import MODES
+from pages.dtypes.low_precision_training.sums import sums_picture
+
+SUMS = [accumulate(np.ones(1000), FORMATS[name]) for name in ("float16", "bfloat16")]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_format_is_a_line_that_ends_at_its_sum(mode):
+    true, half, brain = sums_picture(SUMS, "bfloat16", Look(mode=mode)).figure.data
+    assert (true.y[-1], half.y[-1], brain.y[-1]) == (1000, 1000, 256)
+    assert brain.y[brain.x.index(256)] == 256
+    assert (half.name, brain.name) == ("FP16", "BF16")
+    assert brain.line.width > half.line.width
+    assert len({each.line.dash for each in (true, half, brain)}) == 3
+
+
+def test_an_arrow_marks_where_the_chosen_sum_stalls():
+    (arrow,) = sums_picture(SUMS, "bfloat16", Look()).figure.layout.annotations
+    assert (arrow.x, arrow.y, arrow.text) == (256, 256, "stalls at 256")
+    assert sums_picture(SUMS, "float16", Look()).figure.layout.annotations == ()
+
+
+def test_the_sentence_and_the_table_name_the_sums():
+    picture = sums_picture(SUMS, "float16", Look())
+    assert picture.alt == (
+        "Running sums of 1,000 values. The true sum is 1,000; FP16 ends at 1,000, BF16 ends at 256."
+    )
+    last = [picture.table[name][-1] for name in ("values added", "BF16", "FP16")]
+    assert last == [1000, "256", "1,000"]
+
+
+def test_more_sums_than_lines_that_differ_are_refused():
+    with pytest.raises(ValueError, match="Choose 1 to 4 sums to compare, not 5"):
+        sums_picture(SUMS[:1] * 5, "float16", Look())
