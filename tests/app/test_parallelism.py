@@ -360,10 +360,15 @@ def test_virtual_stages_shorten_the_bubble_and_hold_more(open_page):
 
 def test_context_ranks_share_a_long_sequence_and_say_how(open_page):
     settings = {**SMALL, "parallel_seq_len": "131072", "parallel_checkpointing": "full"}
-    settings["parallel_tab"] = "stages"
     held = []
     for ranks in ("1", "8"):
-        app = open_page(PAGE, parallel_model="llama-3.1-8b", parallel_context=ranks, **settings)
+        app = open_page(
+            PAGE,
+            parallel_model="llama-3.1-8b",
+            parallel_context=ranks,
+            parallel_tab="stages",
+            **settings,
+        )
         held.append(app.metric[0].value)
         leads_there = any(each.page == "training-memory" for each in page_links(app))
         assert leads_there == (ranks == "1"), "the memory page shares no sequences"

@@ -57,7 +57,7 @@ def test_a_time_or_speed_of_a_plan_that_does_not_fit_is_one_if_it_fitted(open_pa
         (PAGE, {"serving_sequences": "64"}),
         (PAGE, {"serving_sequences": "64", "serving_tab": "speed"}),
         *(("plan/parallelism", alone | {"parallel_tab": tab})
-          for tab in ("stages", "ranks", "links", "schedule")),
+          for tab in ("stages", "links", "schedule")),
         ("plan/flops_and_time", {"flops_tab": "time", "flops_from": "model", "flops_device": "t4"}),
     ):  # fmt: skip
         app = open_page(page, **query)
