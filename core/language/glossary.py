@@ -2,8 +2,6 @@
 
 On a control, a tab, an axis and a headline stands the word that a reader would search for in the
 literature. The table explains words where they are read and is what a test holds all texts against.
-
-Why long: it is one table, a row a term.
 """
 
 from collections.abc import Mapping

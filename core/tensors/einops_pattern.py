@@ -2,8 +2,6 @@
 
 Whether a pattern is valid, einops itself decides (`einops.parsing`, no documented interface, used
 in this file alone).
-
-Why apart: reading a pattern knows no layout; it alone depends on what einops does not document.
 """
 
 import math

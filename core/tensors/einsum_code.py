@@ -1,7 +1,4 @@
-"""A contraction of two tensors as plain torch: permute, reshape, and one product of matrices.
-
-Why apart: how a product is written in torch, where `einsum` says which products there are.
-"""
+"""A contraction of two tensors as plain torch: permute, reshape, and one product of matrices."""
 
 import math
 from collections.abc import Sequence

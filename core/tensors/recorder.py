@@ -1,7 +1,4 @@
-"""Runs the operations of a program and notes where every element lies after each.
-
-Why apart: it holds living tensors, where a `Trace` is plain data; both are long.
-"""
+"""Runs the operations of a program and notes where every element lies after each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final

@@ -2,8 +2,6 @@
 
 Streamlit shows `st.html` when all parts of a page have loaded. On a page with a chart that is more
 than a second after its first words, and everything would jump.
-
-Why apart: it changes how pages look; `guard`, which lists it, says who may have them.
 """
 
 from pathlib import Path

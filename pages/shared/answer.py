@@ -75,7 +75,8 @@ def headline(text: str, *, waits: bool = False) -> None:
     st.session_state[HEADLINE] = text
     waiting = _("Predict first: the answer waits until you have chosen.")
     with st.container(key="headline"):
-        st.markdown(waiting if waits else units.unbroken(text))
+        # A dot between two parts ends a line, it begins none.
+        st.markdown(waiting if waits else units.unbroken(text).replace(" · ", "\u00a0· "))
 
 
 def written(amount: float, unit: str) -> str:

@@ -5,8 +5,6 @@ address by its own value: a number, a text, on or off. Of a choice it would writ
 which is translated: so an unseen text field under the setting's name is bound to the address and
 holds the option's word, and the control that is seen has the key `lr_layers_choice`.
 While two settings are compared, the inputs of the other one are read by the same calls, unseen.
-
-Why long: one method for each kind of input, and the one way in which all of them are picked.
 """
 # ruff: noqa: PLR0913  an input has a name, a label, a range, a default and a help text
 # ruff: noqa: A002  `help` is Streamlit's own name

@@ -1,7 +1,4 @@
-"""The poster of a picture: what stands around it, and the link that leads back to it.
-
-Why apart: a tabbed page says what it shows; which of that a poster bears is a subject of its own.
-"""
+"""The poster of a picture: what stands around it, and the link that leads back to it."""
 
 import re
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ From top to bottom a page is its title, its tabs, the headline that answers its 
 it, the inputs on the left and the picture beside them. A tab is a function `case -> Shown`; parts
 that it draws itself stand above the pictures. Only the open tab is computed.
 A tab with `compare` can keep its state as A and show it beside what the inputs say then.
-
-Why long: the records of the contract with all that they may hold, and the one order of drawing.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -2,8 +2,6 @@
 
 What a config.json does not say is fixed in the code of transformers 5.23, against whose modules
 every row is tested.
-
-Why apart: a new family is a row here, and `hf_config`, which makes a model of it, stays as it is.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""The parts of a model that a config.json may have: experts, latent attention, fixed states.
-
-Why apart: each part is a few fields that belong together; `hf_config` makes the model of them.
-"""
+"""The parts of a model that a config.json may have: experts, latent attention, fixed states."""
 
 from typing import Final
 

@@ -3,8 +3,6 @@
 Checked in 2026-11 against copies of the data sheets and against tables of hmc-tech.com (T4, A100,
 L4, L40S), hpctech.co.jp (H100), glennklockwood.com (H100, B200, GB200) and those that the rows
 name.
-
-Why apart: one maker's table; `devices` puts the tables together.
 """
 
 from collections.abc import Mapping

@@ -2,8 +2,6 @@
 
 Checked in 2026-11 against tables of hmc-tech.com (RTX 4090), spheron.network (RTX 5090) and those
 that the rows name.
-
-Why apart: one maker's table; `devices` puts the tables together.
 """
 
 from collections.abc import Mapping

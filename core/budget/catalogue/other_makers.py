@@ -1,7 +1,4 @@
-"""Devices of AMD, Google, Huawei and Apple: a row each, with its speeds and the memory left.
-
-Why apart: other makers, other ways to tell what a process can get; `devices` puts them together.
-"""
+"""Devices of AMD, Google, Huawei and Apple: a row each, with its speeds and the memory left."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -4,8 +4,6 @@
 issues on GitHub, on Linux, each named by its repository and number. They differ by driver: newer
 ones keep more. Windows prints what stands on the box and moves memory to the host. What nvidia-smi
 reports: modal-labs/modal-client#2797 for T4, A10, L4, L40S, A100 and H100; the others are recalled.
-
-Why apart: `devices` is a table; how readings become a number with a band is a rule.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,4 @@
-"""What a recipe changes in a model before its step: adapters, autocast, what is computed again.
-
-Why apart: three ways to rebuild a model, each of one recipe's field; `prepared` only asks for them,
-and with them it would be twice as long as a file should be.
-"""
+"""What a recipe changes in a model before its step: adapters, autocast, what is computed again."""
 
 import math
 from collections.abc import Callable, Sequence

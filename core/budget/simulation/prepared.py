@@ -1,7 +1,4 @@
-"""A model and its optimizer made ready for one training step, on meta tensors or on the CPU.
-
-Why apart: a prepared step can also run without a tracker, and the tests run it so on a real CPU.
-"""
+"""A model and its optimizer made ready for one training step, on meta tensors or on the CPU."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext

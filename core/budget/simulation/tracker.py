@@ -2,8 +2,6 @@
 
 Forward, a hook before each module says its name. Backward, an operation belongs to the module that
 saved the tensors it unpacks. (torch's ModuleTracker and FlopCounterMode lengthen tensors' lives.)
-
-Why apart: it watches any torch code, not only a prepared step; tests hold other code against it.
 """
 
 import weakref

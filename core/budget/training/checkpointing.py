@@ -1,7 +1,4 @@
-"""What activation checkpointing keeps of a layer, and what it runs again.
-
-Why apart: which tensors there are, where `activations` makes bytes of them; both are long.
-"""
+"""What activation checkpointing keeps of a layer, and what it runs again."""
 
 from collections.abc import Mapping
 from functools import lru_cache

@@ -4,11 +4,6 @@ After the forward pass every activation is there, and under autocast a copy of e
 loss then holds its log-probabilities and their gradients. In the backward pass activations leave
 while gradients arrive: it is followed through its last layer and its first. The optimizer's step
 has all gradients and its own copies.
-
-Why apart: which parts meet in which moment, where `memory` says what a device holds beside the
-peak; together they would be twice as long as a file should be.
-
-Why long: a step's moments are told in their order, and share what `_Case` holds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""What one block keeps for its backward pass, by the closed form, beside what was captured of it.
-
-Why apart: the page on the computation graph compares it with a block that really ran.
-"""
+"""What one block keeps for its backward pass: the closed form, beside what was captured of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,9 +1,4 @@
-"""What a training step needs for a moment: logits and loss, gradients on their way, copies.
-
-Why apart: the parts of the moments, where `moments` says which parts meet in which; both are long.
-
-Why long: a formula for each thing that lives for a moment, and the sizes that only they name.
-"""
+"""What a training step needs for a moment: logits and loss, gradients on their way, copies."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -3,8 +3,6 @@
 Each part is counted by rows: the text of a rule and when it applies. Its names are the fields of
 `ModelSpec`, `Mixture` and `LatentAttention`; for one rank they are the rank's own heads, its own
 columns of the feed-forward layer and its own rows of the vocabulary.
-
-Why long: the rules, their sums and their tree are one count, which is read and changed as a whole.
 """
 
 from collections.abc import Callable, Iterator, Mapping

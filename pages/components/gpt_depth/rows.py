@@ -1,7 +1,4 @@
-"""What is sent to the browser for one model: whole numbers, and a sign for each token that occurs.
-
-Why apart: pure data, tested without Streamlit.
-"""
+"""What the browser gets of one model: whole numbers, and a sign for each token that occurs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Every word that the picture of a model's depth shows; its JavaScript holds none.
-
-Why apart: words for the catalogue, as every browser part has them.
-"""
+"""Every word that the picture of a model's depth shows; its JavaScript holds none."""
 
 from typing import Final
 

@@ -1,7 +1,4 @@
-"""Every word that the moving bytes show; their JavaScript holds none.
-
-Why apart: words for the catalogue, as every browser part has them.
-"""
+"""Every word that the moving bytes show; their JavaScript holds none."""
 
 from typing import Final
 

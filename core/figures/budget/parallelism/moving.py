@@ -1,7 +1,4 @@
-"""What is written of bytes that move: devices and what they hold, where a collective stands.
-
-Why apart: words and numbers of a browser part, in the room where pictures are made of numbers.
-"""
+"""What is written of bytes that move: devices and what they hold, where a collective stands."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
