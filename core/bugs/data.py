@@ -109,7 +109,7 @@ CARDS: Final = (
         shows="right",
         written="{:.2f}",
         page="train/data_and_batches",
-        query=(("batches_tab", "seeds"),),
+        query=(("batches_tab", "ranks"), ("batches_view", "seeds")),
         concepts=("C88",),
     ),
     Card(

@@ -1,4 +1,4 @@
-"""Data and batches: windows, ranks, loaders, files, seeds, MNIST's numbers."""
+"""Data and batches: windows, ranks, loaders, files, seeds."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, DistributedSampler
 
-from core.train.start.loader_speed import LoaderTiming
+from core.train.start.loader_speed import LoaderTiming, recorded_timings
 from pages.train.data_and_batches import loader
 from tests.app.shown import page_links, said
 
@@ -40,16 +40,6 @@ def test_the_headline_counts_the_tokens_and_the_code_says_the_same(
 def test_the_moved_window_and_its_targets_are_told(open_page):
     app = open_page(PAGE, batches_sentence="abcdefgh", batches_context="3", batches_start="2")
     assert "begins at token 2: inputs c|d|e, and below each its target: d|e|f." in alts(app)
-
-
-@pytest.mark.parametrize("present", ["0", "1"])
-def test_both_ends_of_batch_and_context_work(open_page, present):
-    for batch, context in (("1", "1"), ("64", "64"), ("64", "1"), ("1", "64")):
-        app = open_page(
-            PAGE, batches_text="lessons", batches_batch=batch, batches_context=context,
-            present=present,
-        )  # fmt: skip
-        assert f"{batch} × {context}" in headline(app)
 
 
 @pytest.mark.parametrize("sentence", ["abc", ""])
@@ -116,6 +106,14 @@ def test_loaders_are_measured_at_the_push_of_a_button_and_drawn(open_page, monke
     assert "num_workers=1: 360 ms for 12 steps" in alts(app)
 
 
+def test_a_recorded_measurement_stands_there_until_this_machine_is_measured(open_page):
+    app = open_page(PAGE, batches_tab="loader")
+    kept = recorded_timings()
+    assert f"waits {kept.timings[0].waited:.0%}".rstrip("%") in headline(app).replace(" %", "%")
+    assert f"Recorded on {kept.date} on a machine with {kept.num_cores} CPU cores" in said(app)
+    assert "Recorded on another machine" in alts(app)
+
+
 def test_files_say_what_numpy_and_torch_say(open_page, run_code):
     app = open_page(PAGE, batches_tab="files", batches_whose="llama")
     assert "1,400,000,000,000 tokens in uint16 are 2.8" in headline(app)
@@ -132,20 +130,9 @@ def test_refused_checkpoints_are_counted_in_the_headline_with_torchs_own_words(o
 
 
 def test_another_seed_of_one_use_is_named(open_page, run_code):
-    same = open_page(PAGE, batches_tab="seeds")
+    same = open_page(PAGE, batches_tab="ranks", batches_view="seeds")
     assert "all 80 losses are equal, bit for bit" in headline(same)
     assert run_code(same).split() == ["order", "same", "noise", "same", "weights", "same"]
-    other = open_page(PAGE, batches_tab="seeds", batches_same_numpy="false")
+    other = open_page(PAGE, batches_tab="ranks", batches_view="seeds", batches_same_numpy="false")
     assert "Another seed for numpy: the losses differ from step 0 on" in headline(other)
     assert "noise different" in run_code(other)
-
-
-@pytest.mark.parametrize(("drop", "batches"), [("false", 938), ("true", 937)])
-def test_mnist_has_the_numbers_of_its_script(open_page, run_code, drop, batches):
-    app = open_page(PAGE, batches_tab="mnist", batches_images_drop_last=drop)
-    assert "-0.424 to 2.821" in headline(app)
-    assert f"{batches} batches × 5 epochs = {batches * 5:,} steps" in headline(app)
-    assert run_code(app).splitlines() == [
-        "['-0.4242', '1.2050', '2.8215']",
-        f"{batches} batches, {batches * 5} steps",
-    ]

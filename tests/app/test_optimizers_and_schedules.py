@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from core.train.optimizers.loop import ORDERS
+from core.train.optimizers.loop import ORDERS, USUAL
 from core.train.optimizers.rule import Rule, named_rule, run_rule
 from core.train.optimizers.surfaces import SURFACES, nearest, race
 from pages.train.optimizers_and_schedules.rule import _written
@@ -25,12 +25,11 @@ def alts(app):
     return " ".join(each.proto.alt for each in app.get("plotly_chart"))
 
 
-@pytest.mark.parametrize("surface", SURFACES)
-@pytest.mark.parametrize("rate", ["0.0001", "0.05", "10.0"])
+@pytest.mark.parametrize(("surface", "rate"), [("bowl", "0.0001"), ("beale", "10.0")])
 def test_the_headline_names_who_is_nearest_and_the_code_says_the_same(
     open_page, run_code, surface, rate
 ):
-    app = open_page(PAGE, optim_surface=surface, optim_lr=rate, optim_muon="true")
+    app = open_page(PAGE, optim_tab="race", optim_surface=surface, optim_lr=rate, optim_muon="true")
     names = ("SGD", "Momentum", "RMSProp", "Adam", "Muon")
     rules = {name: named_rule(name, float(rate), weight_decay=0.01) for name in names}
     paths = race(SURFACES[surface], rules, 100)
@@ -43,22 +42,15 @@ def test_the_headline_names_who_is_nearest_and_the_code_says_the_same(
 
 def test_a_race_in_which_all_diverge_is_told(open_page):
     off = {f"optim_{name}": "false" for name in ("rmsprop", "adam", "muon")}
-    app = open_page(PAGE, optim_surface="rosenbrock", optim_lr="10.0", **off)
+    app = open_page(PAGE, optim_tab="race", optim_surface="rosenbrock", optim_lr="10.0", **off)
     assert headline(app) == "All diverge at this learning rate: SGD, Momentum"
 
 
 def test_a_race_of_nobody_is_told_in_a_sentence(open_page):
     off = {f"optim_{name}": "false" for name in ("sgd", "momentum", "rmsprop", "adam", "muon")}
-    app = open_page(PAGE, **off)
+    app = open_page(PAGE, optim_tab="race", **off)
     assert not app.exception
     assert any("switch at least one optimizer on" in each.value for each in app.error)
-
-
-@pytest.mark.parametrize("steps", ["1", "500"])
-@pytest.mark.parametrize("tab", ["race", "rule"])
-def test_both_ends_of_the_steps_and_of_the_rate_work(open_page, tab, steps):
-    for rate in ("0.0001", "10.0"):
-        assert headline(open_page(PAGE, optim_tab=tab, optim_steps=steps, optim_lr=rate))
 
 
 @pytest.mark.parametrize("momentum", ["none", "sum", "ema"])
@@ -182,15 +174,7 @@ def test_a_schedule_says_its_turns_and_its_code_the_last_rate(open_page, run_cod
     assert last == pytest.approx(float(re.findall(r"to ([\d.e-]+) a|$", headline(app))[0] or last))
 
 
-@pytest.mark.slow
-def test_a_warm_up_of_2000_and_a_cosine_of_98000_are_torchs(open_page, run_code):
-    app = open_page(PAGE, optim_tab="schedules")
-    assert "up to 0.001 in 2,000 steps, then down to 1e-05 at step 100,000" in headline(app)
-    assert run_code(app).split() == ["0", "1e-05", "2000", "0.001", "100000", "1e-05"]
-
-
-@pytest.mark.parametrize("gain", ["0.1", "2.0", "4.0"])
-@pytest.mark.parametrize("depth", ["1", "50"])
+@pytest.mark.parametrize(("depth", "gain"), [("1", "0.1"), ("50", "4.0")])
 def test_norms_before_and_after_are_those_of_the_code(open_page, run_code, depth, gain):
     app = open_page(PAGE, optim_tab="clipping", optim_depth=depth, optim_gain=gain)
     before, after = run_code(app).strip().split(" -> ")
@@ -201,7 +185,7 @@ def test_norms_before_and_after_are_those_of_the_code(open_page, run_code, depth
     assert "4.66 standard deviations" in " ".join(texts(app))
 
 
-@pytest.mark.parametrize("order", ORDERS[:8] + ORDERS[-3:], ids="-".join)
+@pytest.mark.parametrize("order", ORDERS[:8:3] + ORDERS[-2:], ids="-".join)
 def test_the_loop_of_an_order_learns_what_its_code_learns(open_page, run_code, order):
     app = open_page(PAGE, optim_tab="loop", optim_order="-".join(order))
     printed = run_code(app)
@@ -221,7 +205,7 @@ def test_more_iterations_bring_the_line_and_a_high_rate_ends_in_a_sentence(open_
 
 
 def test_the_state_of_optimizers_leads_to_training_memory(open_page, run_code):
-    app = open_page(PAGE, optim_tab="memory")
+    app = open_page(PAGE, optim_tab="rule", optim_view="state")
     assert "SGD keeps 0 bytes per parameter, momentum and Muon 4, AdamW 8" in headline(app)
     assert any(each.page == "training-memory" for each in page_links(app))
     printed = run_code(app)
@@ -229,8 +213,32 @@ def test_the_state_of_optimizers_leads_to_training_memory(open_page, run_code):
     assert "set_to_none=False: 262144 bytes" in printed
 
 
-@pytest.mark.parametrize(("tab", "right"), [("race", "0.1"), ("schedules", "0.001")])
+@pytest.mark.parametrize(("tab", "right"), [("rule", "0.1"), ("schedules", "0.001")])
 def test_a_question_offers_the_answer_that_torch_gives(open_page, tab, right):
     app = open_page(PAGE, optim_tab=tab, optim_predict="true", optim_total="1000")
     (radio,) = [each for each in app.radio if each.key.startswith("optim_")]
     assert any(option.endswith(right) for option in radio.options)
+
+
+@pytest.mark.parametrize("order", [USUAL, ORDERS[4]], ids="-".join)
+def test_the_classifier_names_as_many_digits_as_its_code_does(open_page, run_code, order):
+    app = open_page(
+        PAGE, optim_tab="loop", optim_problem="digits", optim_order="-".join(order),
+        optim_loop_lr="0.03", optim_digit_epochs="2",
+    )  # fmt: skip
+    share = float(re.search(r"2 epochs ([\d.]+)", headline(app))[1])
+    lines = run_code(app).split()
+    assert lines[::2] == ["1", "2"]
+    assert float(lines[-1].rstrip("%")) == pytest.approx(share, abs=0.06)
+    assert (share > 80) is (order == USUAL)
+    assert "the first 14 test images" in alts(app).lower()
+
+
+def test_a_classifier_whose_statements_fail_says_torchs_reason(open_page):
+    app = open_page(
+        PAGE,
+        optim_tab="loop",
+        optim_problem="digits",
+        optim_order="forward-zero_grad-backward-step",
+    )
+    assert "Epoch 1 fails: `NameError" in headline(app)

@@ -142,3 +142,13 @@ def _table(curves: Mapping[str, Sequence[float]], axes: Axes, first: int) -> dic
     length = max((len(values) for values in curves.values()), default=0)
     columns = {name: [*values, *[None] * (length - len(values))] for name, values in curves.items()}
     return {axes.x: list(range(first, first + length)), **columns}
+
+
+def bar_axes(layout: Mapping[str, Any], x: str, y: str) -> dict[str, Any]:
+    """Return the height and the axes of a row of bars, with room for a legend above them."""
+    return {
+        "height": HEIGHT_PX,
+        "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 2.6, "b": 8},
+        "xaxis": layout["xaxis"] | {"title": {"text": x}, "fixedrange": True},
+        "yaxis": layout["yaxis"] | {"title": {"text": y}, "fixedrange": True, "zeroline": False},
+    }

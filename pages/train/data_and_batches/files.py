@@ -1,10 +1,12 @@
 """Tokens in files, and checkpoints that torch.load refuses."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
 
-from core.figures.train.data_and_batches.files import files_picture
+from core.budget import Item
+from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.train.config import TrainConfig
 from core.train.text.dataset import dataset_of
@@ -20,7 +22,7 @@ from core.train.text.token_files import (
 from core.units import format_bytes, format_exact
 from pages.shared.charts import table_markdown
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.train.data_and_batches.inputs import ASK
 
 WHOSE: Final = {"here": N_("The Python language reference"), "llama": N_("LLaMA's training data")}
@@ -51,6 +53,7 @@ import re
 
 import numpy as np
 import torch
+import torch.distributed as dist
 
 model = torch.nn.Linear(2, 2)
 for checkpoint in (
@@ -60,7 +63,10 @@ for checkpoint in (
     model,
 ):
     file = io.BytesIO()
-    torch.save(checkpoint, file)
+    if not dist.is_initialized() or dist.get_rank() == 0:  # on several ranks rank 0 alone saves
+        torch.save(checkpoint, file)
+    if dist.is_initialized():
+        dist.barrier()  # the others wait until the file is there
     file.seek(0)
     try:
         torch.load(file)  # weights_only=True since 2.6
@@ -152,7 +158,54 @@ def _checkpoints() -> Shown:
             _("A pickle may name any function, and unpickling calls it. "
               "`torch.load(path, weights_only=True)`, the default since 2.6, reads tensors and "
               "plain values only, and runs nothing. A checkpoint that resumes holds the weights, "
-              "the state of the optimizer and the step.")
+              "the state of the optimizer and the step."),
+            _("On several ranks of DDP all have the same weights: rank 0 alone saves them, and "
+              "all wait for it (`dist.barrier()`) before anybody reads the file. Without the "
+              "`if` all write into one file at once. Under FSDP each rank has a shard, and all "
+              "must call `torch.distributed.checkpoint`."),
         ],
         code=_CHECKPOINTS_CODE,
     )  # fmt: skip
+
+
+HEIGHT_PX: Final = 250
+
+
+def files_picture(sizes: Sequence[Item], look: Look) -> Picture:
+    """Return a bar a dtype, as long as the file of the tokens; in kB or TB, as data sets are.
+
+    Args:
+        sizes: Named by dtype, in bytes.
+        look: How the reader wants to see.
+    """
+    layout, drawing = look.layout(), Drawing()
+    written = [format_bytes(size.amount, "GB") for size in sizes]
+    drawing.bar(
+        orientation="h", x=[size.amount for size in sizes], y=[size.name + " " for size in sizes],
+        text=[f" {text}" for text in written], textposition="outside", cliponaxis=False,
+        marker={"color": look.color("surface"),
+                "line": {"color": look.color("accent"), "width": 2}},
+        hovertemplate="%{y}: %{x:,} B<extra></extra>",
+    )  # fmt: skip
+    longest = max(size.amount for size in sizes)
+    still = {"fixedrange": True, "showgrid": False, "zeroline": False}
+    fields = {
+        "height": HEIGHT_PX,
+        "xaxis": layout["xaxis"] | still | {"showticklabels": False, "range": [0, longest * 1.2]},
+        "yaxis": layout["yaxis"] | still | {"autorange": "reversed", "type": "category"},
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+    }
+    parts = [f"{size.name} {text}" for size, text in zip(sizes, written, strict=True)]
+    return Picture(
+        figure=drawing.figure(layout | fields),
+        alt=_("The file of the tokens in each dtype: {sizes}.").format(sizes=_(", ").join(parts)),
+        table={
+            "dtype": [size.name for size in sizes],
+            _("bytes"): [format_exact(int(size.amount)) for size in sizes],
+        },
+    )
+
+
+TAB: Final = Tab(
+    label=N_("Files and checkpoints"), show=files_tab, choose=choose_file, with_inputs=False
+)

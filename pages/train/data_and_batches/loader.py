@@ -1,5 +1,6 @@
 """Does a step wait for its data? Measured with torch's DataLoader, in processes of their own."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -7,21 +8,23 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.figures.train.data_and_batches.loader import label, loader_picture
+from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 from core.train.start.loader_speed import (
     BATCH_SIZE,
     NUM_STEPS,
     WORKERS,
     LoaderTiming,
+    RecordedTimings,
     measure_loader,
+    recorded_timings,
 )
 from core.train.start.plan import device_in_use
 from core.units import format_percent, format_seconds
 from pages.shared.job import run_job
 from pages.shared.page_links import show_link
 from pages.shared.settings import locked, look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.train.data_and_batches.inputs import ASK
 
 SIZES_KIB: Final = (16, 64, 256, 512)
@@ -84,9 +87,12 @@ def choose_loader() -> Asked:
 
 def loader_tab(asked: Asked) -> Shown:
     """Offer to measure, and draw the timelines of the last measurement with these settings."""
-    timings = measured().timings.get(asked, ())
+    timings, recorded = measured().timings.get(asked, ()), recorded_timings()
+    is_here = bool(timings)
+    if asked == Asked(recorded.item_kib, recorded.prefetch_factor) and not timings:
+        timings = recorded.timings
     pushed = st.button(
-        _("Measure again") if timings else _("Measure here"), key=ASK.key("measure"),
+        _("Measure again") if is_here else _("Measure here"), key=ASK.key("measure"),
         icon=":material/timer:", disabled=locked(),
     )  # fmt: skip
     if pushed and run_job(
@@ -99,12 +105,18 @@ def loader_tab(asked: Asked) -> Shown:
         st.rerun()
     return Shown(
         headline=_headline(timings),
-        charts=[Chart(picture=loader_picture(timings, look()), file_name="loader")]
+        charts=[Chart(picture=loader_picture(timings, look(), is_here=is_here), file_name="loader")]
         if timings else [],
-        notes=_notes(timings),
+        notes=[*([_recorded(recorded)] if timings and not is_here else []), *_notes(timings)],
         below=_link,
         code=_CODE.format(kib=asked.item_kib, prefetch=asked.prefetch_factor, batch=BATCH_SIZE),
     )  # fmt: skip
+
+
+def _recorded(recorded: RecordedTimings) -> str:
+    return _("Recorded on {date} on a machine with {cores} CPU cores that had other work too; "
+             "Measure here shows this machine.").format(
+        date=recorded.date, cores=recorded.num_cores)  # fmt: skip
 
 
 def _measure(asked: Asked) -> None:
@@ -161,3 +173,83 @@ def _notes(timings: tuple[LoaderTiming, ...]) -> list[str]:
 def _link() -> None:
     show_link("plan/flops_and_time", _("What a step takes: FLOPs and time"), {},
               icon=":material/speed:")  # fmt: skip
+
+
+LINE_PX: Final = 72
+
+
+def loader_picture(timings: Sequence[LoaderTiming], look: Look, *, is_here: bool = True) -> Picture:
+    """Return the timeline of each loader: waiting for a batch, then a step, twelve times."""
+    drawing = Drawing()
+    for role, color in (("wait", "axis_2"), ("step", "axis_1")):
+        spans = [
+            (label(timing), begin, length)
+            for timing in timings
+            for begin, length in _spans(timing)[role]
+        ]
+        drawing.bar(
+            orientation="h", name=_roles()[role], y=[name for name, _b, _l in spans],
+            base=[begin * 1e3 for _n, begin, _l in spans],
+            x=[length * 1e3 for _n, _b, length in spans],
+            marker={"color": look.color(color), "line": {"width": 0.5,
+                    "color": look.color("background")},
+                    "pattern": {"shape": "/" if role == "wait" else ""}},
+            hovertemplate="%{y}: %{x:.2f} ms<extra>" + _roles()[role] + "</extra>",
+        )  # fmt: skip
+    layout = look.layout()
+    size = layout["font"]["size"]
+    fields = {
+        "barmode": "overlay",
+        "height": max(len(timings), 1) * LINE_PX + size * 6,
+        "margin": {"l": 8, "r": 8, "t": size * 2.6, "b": 8},
+        "xaxis": layout["xaxis"] | {"title": {"text": _("milliseconds")}, "zeroline": False},
+        "yaxis": layout["yaxis"] | {"autorange": "reversed", "type": "category"},
+    }
+    return Picture(figure=drawing.figure(layout | fields), alt=_sentence(timings, is_here=is_here),
+                   table=_table(timings))  # fmt: skip
+
+
+def label(timing: LoaderTiming) -> str:
+    """Return how a loader is called in the picture."""
+    return f"num_workers={timing.num_workers}"
+
+
+def _roles() -> Mapping[str, str]:
+    return {"wait": _("waits for the batch"), "step": _("training step")}
+
+
+def _spans(timing: LoaderTiming) -> dict[str, list[tuple[float, float]]]:
+    """Return begin and length of everything on a line, in seconds."""
+    spans: dict[str, list[tuple[float, float]]] = {"wait": [], "step": []}
+    now = 0.0
+    for waited, computed in zip(timing.wait_seconds, timing.step_seconds, strict=True):
+        spans["wait"].append((now, waited))
+        spans["step"].append((now + waited, computed))
+        now += waited + computed
+    return spans
+
+
+def _sentence(timings: Sequence[LoaderTiming], *, is_here: bool) -> str:
+    one = _("{name}: {seconds} for {steps} steps, {share} of it waiting")
+    parts = [
+        one.format(name=label(timing), seconds=format_seconds(timing.total_seconds),
+                   steps=len(timing.step_seconds), share=format_percent(timing.waited))
+        for timing in timings
+    ]  # fmt: skip
+    told = _("Measured here: {parts}.") if is_here else _("Recorded on another machine: {parts}.")
+    return told.format(parts=_("; ").join(parts))
+
+
+def _table(timings: Sequence[LoaderTiming]) -> dict[str, list[object]]:
+    rows = [
+        (label(timing), step, waited * 1e3, computed * 1e3)
+        for timing in timings
+        for step, (waited, computed) in enumerate(
+            zip(timing.wait_seconds, timing.step_seconds, strict=True)
+        )
+    ]
+    heads = (_("loader"), _("step"), _("waits (ms)"), _("step (ms)"))
+    return {head: [row[place] for row in rows] for place, head in enumerate(heads)}
+
+
+TAB: Final = Tab(label="DataLoader", show=loader_tab, choose=choose_loader, with_inputs=False)

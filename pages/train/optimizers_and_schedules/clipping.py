@@ -5,13 +5,15 @@ from typing import Final
 
 import streamlit as st
 
-from core.figures.train.optimizers_and_schedules.norms import norms_picture
-from core.language import _
+from core.figures.picture import Drawing, Look, Picture
+from core.figures.train.curves import bar_axes, decades
+from core.language import N_, _
 from core.train.optimizers.gradient_norms import ClippedNorms, clipped_norms, largest_deviations
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.train.optimizers_and_schedules.inputs import ASK
 
+SMALLEST: Final = 1e-38  # below it a bar of a logarithmic axis has no end
 LIMITS: Final = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 _CODE: Final = """
 import math
@@ -90,3 +92,39 @@ def _across(norms: ClippedNorms) -> str:
         "The first layer's gradient norm is {first}, the last one's {last}. Clipping multiplies "
         "all by one factor: it changes the length of the step, not its direction."
     ).format(first=f"{norms.before[0]:.3g}", last=f"{norms.before[-1]:.3g}")
+
+
+def norms_picture(norms: ClippedNorms, look: Look) -> Picture:
+    """Return each layer's gradient norm before and after clipping."""
+    layers = [str(layer + 1) for layer in range(len(norms.before))]
+    before, after = _("before clipping"), _("after clipping")
+    layout, drawing = look.layout(), Drawing()
+    rows = ((before, norms.before, "surface"), (after, norms.after, "gradients"))
+    for name, values, fill in rows:
+        drawing.bar(
+            x=layers, y=[max(value, SMALLEST) for value in values], name=name,
+            hovertemplate="%{x}: %{y:.3g}<extra></extra>",
+            marker={"color": look.color(fill),
+                    "line": {"color": look.color("gradients"), "width": 1.5}},
+        )  # fmt: skip
+    fields = bar_axes(layout, x=_("layer"), y=_("gradient norm")) | {"barmode": "group"}
+    fields["yaxis"] |= decades([max(each, SMALLEST) for each in (*norms.before, *norms.after)])
+    return Picture(
+        figure=drawing.figure(layout | fields),
+        alt=_(
+            "Gradient norms of {count} layers: {first} in the first and {last} in the last; "
+            "together {total} before clipping and {clipped} after."
+        ).format(
+            count=len(layers),
+            first=f"{norms.before[0]:.3g}",
+            last=f"{norms.before[-1]:.3g}",
+            total=f"{norms.total_before:.3g}",
+            clipped=f"{norms.total_after:.3g}",
+        ),
+        table={_("layer"): layers, before: norms.before, after: norms.after},
+    )
+
+
+TAB: Final = Tab(
+    label=N_("Gradient clipping"), show=clipping_tab, choose=choose_network, with_inputs=False
+)

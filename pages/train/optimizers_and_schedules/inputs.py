@@ -70,7 +70,7 @@ def choose_case() -> Case:
         beta2 = ASK.select_slider("beta2", "β2", BETAS_2, default=0.999)
         decay = ASK.select_slider(
             "decay", _("Weight decay"), DECAYS, default=0.01,
-            help=_("In the race for AdamW and Muon; in the tab Update rule for what you compose."),
+            help=_("In Trajectories for AdamW and Muon; in Update rule for what you compose."),
         )  # fmt: skip
     rules = {name: named_rule(name, lr, beta1, beta2, decay) for name in names}
     if not rules:

@@ -1,11 +1,13 @@
 """One update rule with switches: what each step keeps, and which optimizer it is."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
 import streamlit as st
 
-from core.figures.train.curves import Axes, curves_picture, steps_table
+from core.figures.picture import Drawing, Look, Picture
+from core.figures.train.curves import Axes, bar_axes, curves_picture, steps_table
 from core.language import N_, _
 from core.train.optimizers.rule import (
     Average,
@@ -18,14 +20,18 @@ from core.train.optimizers.rule import (
     name_of,
     run_rule,
 )
+from core.train.optimizers.state_bytes import NUM_PARAMS, HeldBytes, gradient_bytes, state_bytes
+from core.units import format_exact
 from pages.shared.charts import show_table
+from pages.shared.page_links import show_link
 from pages.shared.settings import look, presenting
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.train.optimizers_and_schedules.inputs import ASK, Case
 
 START: Final = 1.0
 NUM_STEPS: Final = 60
 NUM_SHOWN: Final = 12
+VIEWS: Final = {"steps": N_("Its steps"), "state": N_("Optimizer state")}
 _MOMENTS: Final = {"none": N_("none"), "sum": N_("sum"), "ema": N_("average")}
 _DECAYS: Final = {"none": N_("none"), "l2": "L2", "decoupled": N_("decoupled")}
 _CODE: Final = """
@@ -42,10 +48,29 @@ for t in range(1, {steps} + 1):
 """
 
 
+_STATE_CODE: Final = """
+import torch
+
+for make in (torch.optim.SGD, torch.optim.AdamW, torch.optim.Muon):
+    p = torch.nn.Parameter(torch.ones(256, 256))
+    optimizer = make([p], lr=0.1)
+    p.sum().backward()
+    optimizer.step()
+    held = [each for each in optimizer.state[p].values() if each is not None and each.numel() > 1]
+    print(make.__name__, sum(each.nbytes for each in held) / p.numel(), "bytes per parameter")
+
+for to_none in (True, False):
+    p.sum().backward()
+    optimizer.zero_grad(set_to_none=to_none)
+    print(f"set_to_none={to_none}:", 0 if p.grad is None else p.grad.nbytes, "bytes of gradient")
+"""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Switches:
-    """What the reader has composed."""
+    """What the reader has composed, and whether its steps or its memory are shown."""
 
+    view: str
     momentum: Average
     second: Average
     decay: Decay
@@ -56,6 +81,9 @@ class Switches:
 
 def choose_switches() -> Switches:
     """Show the switches of the rule; they start as AdamW."""
+    view = ASK.segmented(
+        "view", _("Show"), tuple(VIEWS), default="steps", labels=lambda key: _(VIEWS[key])
+    )
     momentum = ASK.segmented(
         "m", _("Momentum (m)"), tuple(_MOMENTS), default="ema", labels=lambda k: _(_MOMENTS[k])
     )
@@ -72,6 +100,7 @@ def choose_switches() -> Switches:
         nesterov = ASK.toggle("nesterov", "Nesterov", default=False)
         muon = ASK.toggle("ortho", _("Orthogonalize (Muon)"), default=False)
     return Switches(
+        view=view,
         momentum=cast("Average", momentum), second=cast("Average", second),
         decay=cast("Decay", decay), bias_correction=bias, nesterov=nesterov, orthogonalize=muon,
     )  # fmt: skip
@@ -86,6 +115,8 @@ def rule_tab(case: Case, switches: Switches) -> Shown:
         bias_correction=switches.bias_correction, nesterov=switches.nesterov,
         orthogonalize=switches.orthogonalize, eps=1e-10 if switches.second == "sum" else 1e-8,
     )  # fmt: skip
+    if switches.view == "state":
+        return _state(rule)
     steps = run_rule(rule, _slope, (START,), NUM_STEPS)
     values = [START, *(step.after[0] for step in steps)]
     name = name_of(rule) or _("this rule")
@@ -99,6 +130,83 @@ def rule_tab(case: Case, switches: Switches) -> Shown:
         ],
         below=None if presenting() else lambda: show_table(steps_table(rule, steps[:NUM_SHOWN])),
         code="" if rule.orthogonalize else _code(rule, len(steps)),
+    )
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _measured() -> tuple[HeldBytes, ...]:
+    return state_bytes()
+
+
+def _state(rule: Rule) -> Shown:
+    """Draw the bytes of state for a weight, and say what the rule keeps and zero_grad leaves."""
+    rows, look_now = _measured(), look()
+    amounts = {row.name: row.per_parameter for row in rows}
+    kept = [
+        name for name, used in (("m", rule.momentum != "none"), ("v", rule.second != "none"))
+        if used
+    ]  # fmt: skip
+    return Shown(
+        headline=_(
+            "SGD keeps {sgd} bytes per parameter, momentum and Muon {one}, AdamW {two}"
+        ).format(
+            sgd=f"{amounts['SGD']:g}", one=f"{amounts['Muon']:g}", two=f"{amounts['AdamW']:g}"
+        ),
+        charts=[Chart(picture=state_picture(rows, look_now), file_name="optimizer-state")],
+        notes=[
+            _("The rule chosen here keeps between steps: {kept}.").format(
+                kept=_(", ").join(kept) or _("nothing")
+            ),
+            _(
+                "Counted in torch.optim's own tensors after a step on {count} float32 weights. "
+                "After zero_grad(set_to_none=True) the gradients hold {none}, after "
+                "set_to_none=False {zeros}: zeros need as much memory as numbers."
+            ).format(
+                count=format_exact(NUM_PARAMS),
+                none=look_now.format_bytes(gradient_bytes(set_to_none=True)),
+                zeros=look_now.format_bytes(gradient_bytes(set_to_none=False)),
+            ),
+        ],
+        below=None if presenting() else _to_training_memory,
+        code=_STATE_CODE,
+    )
+
+
+def _to_training_memory() -> None:
+    show_link("plan/training_memory", _("What this makes of a whole model's memory →"), {})
+
+
+def state_picture(rows: Sequence[HeldBytes], look: Look) -> Picture:
+    """Return the bytes of state for one weight, an optimizer a bar."""
+    layout, drawing = look.layout(), Drawing()
+    names, amounts = [row.name for row in rows], [row.per_parameter for row in rows]
+    kept = [_(", ").join(name for name, _size in row.tensors) or _("nothing") for row in rows]
+    labels = [
+        f"{amount:g} B" if look.present else f"{amount:g} B<br>{what.replace(', ', ',<br>')}"
+        for amount, what in zip(amounts, kept, strict=True)
+    ]
+    drawing.bar(
+        x=names, y=amounts, text=labels, textposition="outside", cliponaxis=False,
+        constraintext="none", marker={"color": look.color("optimizer")}, customdata=kept,
+        hovertemplate="%{x}: %{y} B<br>%{customdata}<extra></extra>",
+    )  # fmt: skip
+    fields = bar_axes(layout, x="", y=_("bytes per parameter"))
+    fields["yaxis"] |= {"range": [0, max(amounts) * 1.4]}
+    said = _("{name} {amount} ({what})")
+    parts = [
+        said.format(name=name, amount=f"{amount:g}", what=what)
+        for name, amount, what in zip(names, amounts, kept, strict=True)
+    ]
+    return Picture(
+        figure=drawing.figure(layout | fields),
+        alt=_("Bytes of optimizer state for one float32 weight: {parts}.").format(
+            parts=_("; ").join(parts)
+        ),
+        table={
+            _("optimizer"): names,
+            _("bytes of state per parameter"): amounts,
+            _("tensors"): kept,
+        },
     )
 
 
@@ -189,3 +297,11 @@ def _lines(rule: Rule) -> list[str]:
     if rule.decay == "decoupled":
         lines.append("p *= 1 - lr * decay")
     return lines
+
+
+TAB: Final = Tab(
+    label=N_("Update rule"),
+    show=rule_tab,
+    choose=choose_switches,
+    unseen=("surface", "who", "steps"),
+)

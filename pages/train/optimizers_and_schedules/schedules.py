@@ -10,8 +10,9 @@ from core.language import N_, _
 from core.train.optimizers import schedules
 from core.units import format_exact
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.train.optimizers_and_schedules.inputs import ASK
+from pages.train.optimizers_and_schedules.question import ask_too_short
 
 KINDS: Final = {
     "warmup": N_("Warm-up + cosine"),
@@ -130,3 +131,12 @@ def _note(chosen: Schedule) -> str:
         return _("StepLR multiplies the rate by 0.1 every 10 epochs.")
     return _("CosineAnnealingLR comes down for T_max epochs, and then climbs again: T_max belongs "
              "to the whole training, in the unit in which scheduler.step() is called.")  # fmt: skip
+
+
+TAB: Final = Tab(
+    label=N_("Schedules"),
+    show=schedules_tab,
+    choose=choose_schedule,
+    with_inputs=False,
+    question=ask_too_short,
+)

@@ -5,17 +5,16 @@ import math
 import pytest
 
 from core.figures.picture import Look
-from core.figures.train.optimizers_and_schedules.race import STYLES, race_picture
 from core.train.optimizers.rule import NAMED, named_rule
 from core.train.optimizers.surfaces import SURFACES, race
+from pages.train.optimizers_and_schedules.race import STYLES, race_picture
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("rate", [1e-4, 0.05, 10.0])
 @pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES)
-def test_every_path_begins_at_the_start_and_holds_numbers_alone(surface, rate, mode):
+def test_every_path_begins_at_the_start_and_holds_numbers_alone(surface, rate):
     paths = race(surface, {name: named_rule(name, rate) for name in NAMED}, 500)
-    picture = race_picture(surface, paths, Look(mode=mode, present=mode == "dark"))
+    picture = race_picture(surface, paths, Look())
     contour, *drawn, minimum = picture.figure.data
     assert contour.type == "contour"
     assert min(map(min, contour.z)) >= -2.001  # log10 of 0.01 above the minimum

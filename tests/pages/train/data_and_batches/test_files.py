@@ -1,8 +1,8 @@
 """Bytes of tokens in each dtype."""
 
 from core.figures.picture import Look
-from core.figures.train.data_and_batches.files import files_picture
 from core.train.text.token_files import DTYPES, bytes_of_tokens
+from pages.train.data_and_batches.files import files_picture
 
 
 def test_a_bar_is_as_long_as_the_file():

@@ -3,8 +3,8 @@
 import pytest
 
 from core.figures.picture import Look
-from core.figures.train.data_and_batches.loader import loader_picture
 from core.train.start.loader_speed import LoaderTiming
+from pages.train.data_and_batches.loader import loader_picture
 
 TIMING = LoaderTiming(
     num_workers=1, prefetch_factor=2, wait_seconds=(0.1, 0.0), step_seconds=(0.2, 0.3),

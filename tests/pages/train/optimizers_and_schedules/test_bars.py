@@ -1,9 +1,10 @@
 """Bars of norms and of bytes."""
 
 from core.figures.picture import Look
-from core.figures.train.optimizers_and_schedules.norms import norms_picture, state_picture
 from core.train.optimizers.gradient_norms import clipped_norms
 from core.train.optimizers.state_bytes import state_bytes
+from pages.train.optimizers_and_schedules.clipping import norms_picture
+from pages.train.optimizers_and_schedules.rule import state_picture
 
 
 def test_each_layer_has_its_norm_before_and_after():

@@ -1,8 +1,8 @@
 """Which rank reads which item."""
 
 from core.figures.picture import Look
-from core.figures.train.data_and_batches.ranks import MOST_LABELS, ranks_picture
 from core.train.text.batch_plan import plan_batches
+from pages.train.data_and_batches.ranks import MOST_LABELS, ranks_picture
 
 
 def plans(items, batch, ranks):

@@ -3,9 +3,9 @@
 import pytest
 
 from core.figures.picture import Look
-from core.figures.train.data_and_batches.windows import MOST_COLUMNS, MOST_ROWS, windows_picture
 from core.train.text.batches import explain_batch
 from core.train.text.tokenizers import make_tokenizer, pieces_of
+from pages.train.data_and_batches.windows import MOST_COLUMNS, MOST_ROWS, windows_picture
 
 TEXT = "abcdefghijklmnopqrstuvwxyz" * 3
 
