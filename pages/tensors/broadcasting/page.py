@@ -5,11 +5,11 @@ from functools import partial
 from core.language import N_
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 from pages.shared.tensors.refused_inputs import refused_inputs
+from pages.tensors.broadcasting import shapes
 from pages.tensors.broadcasting.inputs import ASK, choose_case
 from pages.tensors.broadcasting.masks import choose_mask, masks
 from pages.tensors.broadcasting.matmul import choose_factors, matmul
 from pages.tensors.broadcasting.question import ask_about_empty_row
-from pages.tensors.broadcasting.shapes import TAB as SHAPES
 
 tabbed_page(
     __file__,
@@ -19,7 +19,7 @@ tabbed_page(
         choose=choose_case,
         refusal=partial(refused_inputs, N_("No shapes to broadcast yet")),
         tabs={
-            "shapes": SHAPES,
+            "shapes": shapes.TAB,
             "matmul": Tab(
                 label=N_("Matmul"), show=matmul, choose=choose_factors, with_inputs=False
             ),
