@@ -24,7 +24,7 @@ SHOWN = (
     ("tensor-ranks-leave-the-node", ("C120",), ("all-gather", "reduce-scatter", "1.875", "16")),
     ("wait-before-the-clock-stops", ("C131",), ("synchronize()", "1.72 PFLOP/s", "67.0 TFLOP/s")),
     ("error-view", ("C30",), ("stride", "(1, 3)", "3 × 2 = 6", "contiguous().view")),
-    ("error-second-backward", ("C68",), ("9", "scalar outputs", "inplace", "leaf", "numpy()")),
+    ("error-second-backward", ("C68",), ("scalar outputs", "inplace", "leaf", "numpy()")),
     ("five-intensities", ("C125", "C132"), ("1,024 × 1,024", "1.05 MFLOPs", "2.15 GFLOPs")),
     ("pcie-and-memory", ("C47",), ("pin_memory()", "non_blocking=True")),
     ("training-autocast", ("C116",), ("weight.grad", "fp32", "100 GiB")),
