@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
-from pages.dtypes.rounding_and_overflow.casts import GROUPS
+from pages.dtypes.rounding_and_overflow.formats import GROUPS
 from tests.app.shown import headline, said
 
 PAGE = "dtypes/rounding_and_overflow"

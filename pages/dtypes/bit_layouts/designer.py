@@ -19,11 +19,19 @@ from core.dtypes.facts.format_facts import (
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid
 from pages.dtypes.bit_layouts.inputs import ASK, choose_code, take_along
-from pages.dtypes.bit_layouts.snippets import design_code
 from pages.shared.charts import table_markdown
 from pages.shared.settings import locked
-from pages.shared.tabbed_page import Part, Shown
+from pages.shared.tabbed_page import Part, Shown, Tab
 
+_DESIGN: Final = """
+exponent_bits, mantissa_bits, bias = {fmt.exponent_bits}, {fmt.mantissa_bits}, {fmt.bias}
+last = 0x{last:X}  # the largest number: the codes above it are infinity or NaN
+exponent, mantissa = last >> mantissa_bits, last & (1 << mantissa_bits) - 1
+largest = 2.0 ** (exponent - bias) * (1 + mantissa / 2**mantissa_bits)
+print("max", largest, "eps", 2.0**-mantissa_bits)
+one = bias << mantissa_bits  # its code; the codes from 1 to it are the numbers below 1
+print(f"{{one - 1:,}} of {{last:,}} positive numbers below 1")
+"""
 FLOAT64_MAX: Final = Fraction(1.7976931348623157e308)
 _NANS: Final = {"ieee": (N_("as IEEE"), -1), "one": (N_("one code"), 1), "none": (N_("none"), 0)}
 EXPONENTS: Final = range(16)
@@ -210,3 +218,16 @@ def _nearest_text(nearest: NearestNamed) -> str:
     return _("`{name}`; here {differences}").format(
         name=nearest.name, differences=_(", ").join(parts)
     )
+
+
+def design_code(fmt: FloatFormat, facts: FormatFacts) -> str:
+    """Return Python that prints the headline of a design; "" for rules that it cannot say so."""
+    one = fmt.bias << fmt.mantissa_bits
+    is_usual = fmt.zero and fmt.subnormals and fmt.exponent_bits > 0 and fmt.max_exponent < 1024
+    counts = facts.num_positive, facts.num_below_one
+    if not is_usual or counts != (fmt.max_code, one - 1) or facts.eps is None:
+        return ""
+    return _DESIGN.format(fmt=fmt, last=fmt.max_code)
+
+
+TAB = Tab(label=N_("Designer"), show=designer, choose=choose_design)

@@ -11,6 +11,7 @@ import streamlit as st
 from core.dtypes import FORMATS, Format, find_format
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.cast.slider_values import codes_in_order
+from core.dtypes.facts.explain import Field
 from core.dtypes.facts.format_facts import written_value
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import hex_code
@@ -21,6 +22,11 @@ from pages.shared.inputs import Inputs, pick
 ASK: Final = Inputs("bits")
 DEFAULT_FORMAT: Final = "float16"
 _MAX_CODE_CHARS: Final = 20
+FIELD_NAMES: Final[Mapping[Field, str]] = {
+    "sign": N_("sign"),
+    "exponent": N_("exponent"),
+    "mantissa": N_("mantissa"),
+}
 
 
 @dataclass(frozen=True, slots=True)

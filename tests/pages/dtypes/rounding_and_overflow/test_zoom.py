@@ -4,14 +4,14 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
-from core.figures.dtypes.rounding_and_overflow.zoom import (
+from core.figures.picture import Look
+from core.figures.theme import COLORS, MODES
+from pages.dtypes.rounding_and_overflow.zoom import (
     number_x,
     place_words,
     zoom_marks,
     zoom_picture,
 )
-from core.figures.picture import Look
-from core.figures.theme import COLORS, MODES
 
 
 def cast(name, value, *rules):

@@ -4,7 +4,9 @@ import struct
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
-from core.figures.dtypes.rounding_and_overflow.bits import (
+from core.figures.picture import Drawing, Look
+from core.figures.theme import COLORS
+from pages.dtypes.rounding_and_overflow.zoom import (
     MAX_KEPT,
     ROW_UNITS,
     bit_row,
@@ -12,8 +14,6 @@ from core.figures.dtypes.rounding_and_overflow.bits import (
     draw_bit_row,
     field_kinds,
 )
-from core.figures.picture import Drawing, Look
-from core.figures.theme import COLORS
 
 
 def texts(name, value):

@@ -1,6 +1,7 @@
 """Six rounding modes by four overflow rules: what each pair makes of one number."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from core.dtypes.cast.cast_trace import CastTrace
@@ -11,13 +12,35 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
     ROUNDING_NAMES,
     digits,
     outcome_words,
+    precision,
 )
 from core.figures.dtypes.rounding_and_overflow.matrix import frame_cell, word_axes
 from core.figures.picture import Drawing, Look, Picture, Table
-from core.language import _
+from core.language import N_, _
+from pages.dtypes.rounding_and_overflow.answer import answered
+from pages.dtypes.rounding_and_overflow.inputs import Case
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Shown, Tab
 
 Grid = Mapping[tuple[Rounding, Overflow], CastTrace]
 ROW_PX: Final = 34
+
+
+def modes(case: Case) -> Shown:
+    """Show six rounding modes by four overflow rules."""
+    grid = {
+        (rounding, overflow): replace(case, rounding=rounding, overflow=overflow).into(case.fmt)
+        for rounding in ROUNDINGS
+        for overflow in OVERFLOWS
+    }
+    chosen = (case.rounding, case.overflow)
+    picture = modes_picture(grid, chosen, case.fmt.name, case.said, look())
+    shown = answered(case, picture, "rounding_modes")
+    results = dict.fromkeys(digits(trace.result, precision(case.fmt)) for trace in grid.values())
+    said = _("{answer}; by six modes and four overflow rules: {results}")
+    return replace(
+        shown, headline=said.format(answer=shown.headline, results=_(", ").join(results))
+    )
 
 
 def modes_picture(
@@ -76,3 +99,6 @@ def _table(grid: Grid) -> Table:
             digits(grid[rounding, overflow].result, 20) for rounding in ROUNDINGS
         ]
     return table
+
+
+TAB = Tab(label=N_("Rounding modes"), show=modes)

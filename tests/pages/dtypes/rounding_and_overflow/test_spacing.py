@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from core.dtypes import FORMATS
-from core.figures.dtypes.rounding_and_overflow.spacing import (
+from core.figures.picture import Look
+from core.figures.theme import MODES
+from pages.dtypes.rounding_and_overflow.number_line import (
     COLORS_OF_LINES,
     spacing_picture,
     spacing_points,
 )
-from core.figures.picture import Look
-from core.figures.theme import MODES
 
 
 def drawn(names, value, said, **look):
