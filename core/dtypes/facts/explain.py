@@ -104,7 +104,6 @@ def explain_code(fmt: Format, code: int) -> DecodedCode:
 def _neighbours(
     fmt: Format, code: int, place: int | None
 ) -> tuple[Neighbour | None, Neighbour | None]:
-    """Return the next smaller and the next larger number; beside infinity lies the largest."""
     if place is not None:
         return number_at(fmt, place - 1), number_at(fmt, place + 1)
     if fmt.exact(code) != "inf":

@@ -185,13 +185,11 @@ Found = dict[str, Cell]
 
 
 def _all(status: Status, source: Source, columns: str, note: str = "") -> Found:
-    """Return the same cell for columns, given as names between commas."""
     cell = Cell(status=status, source=source, note=note)
     return {column.strip(): cell for column in columns.split(",")}
 
 
 def _chip(name: str, year: int, architecture: str, *cells: Found) -> Chip:
-    """Return a row; what no argument mentions is unknown."""
     found: Found = {column: Cell(status="unknown", source=None) for column in COLUMNS}
     for each in cells:
         found |= each

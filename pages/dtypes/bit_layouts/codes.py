@@ -54,12 +54,11 @@ def codes(number: Number) -> Shown:
     )
     part = Part(key="bits_map", file_name=f"codes-{fmt.name}")
     return Shown(
-        headline=said, part=part, code=count_code(fmt) or _CODES_CODE.format(name=fmt.name)
+        headline=said, part=part, code=_count_code(fmt) or _CODES_CODE.format(name=fmt.name)
     )
 
 
 def _list_codes(fmt: Format) -> None:
-    """Offer the same codes as a table and as a file."""
     columns = (_("code"), _("bits"), _("value"))
     with st.expander(_("The numbers of this picture"), icon=":material/table:"):
         st.download_button(
@@ -85,8 +84,7 @@ def _code_table(fmt: Format, columns: tuple[str, str, str]) -> dict[str, list[st
     }
 
 
-def count_code(fmt: Format) -> str:
-    """Return Python that counts codes and numbers; "" where a rule of the format is in the way."""
+def _count_code(fmt: Format) -> str:
     if not isinstance(fmt, FloatFormat) or fmt.counts().finite != 2 * (fmt.max_code + 1):
         return ""
     return _COUNT.format(fmt=fmt, last=fmt.max_code)

@@ -1,10 +1,9 @@
 """The designer: a float format of the reader's own, in the same grid as the named ones."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
@@ -71,15 +70,7 @@ print(f"{{facts.num_below_one:,}} of {{facts.num_positive:,}} positive numbers b
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Rules:
-    """What the codes of a format mean, whatever its widths."""
-
-    signed: bool
-    infinity: bool
-    num_nans: int
-    negative_zero: bool
-    subnormals: bool
+_Rules = dict[str, Any]  # of what the codes of a format mean, whatever its widths
 
 
 def choose_design() -> FloatFormat | ValueError:
@@ -90,8 +81,7 @@ def choose_design() -> FloatFormat | ValueError:
         return error
 
 
-def designer(fmt: FloatFormat | ValueError) -> Shown:
-    """Show the format that was designed, as one of its numbers and as its limits."""
+def _designer(fmt: FloatFormat | ValueError) -> Shown:
     if isinstance(fmt, ValueError):
         st.error(str(fmt))
         return Shown(headline=_("These choices make no format"))
@@ -115,7 +105,7 @@ def designer(fmt: FloatFormat | ValueError) -> Shown:
         total=f"{facts.num_positive:,}",
     )
     part = Part(key="bits_design", file_name=f"bits-{fmt.name}")
-    return Shown(headline=said, part=part, code=design_code(fmt, facts) or _CODE.format(fmt=fmt))
+    return Shown(headline=said, part=part, code=_design_code(fmt, facts) or _CODE.format(fmt=fmt))
 
 
 def _choose_design() -> FloatFormat:
@@ -148,17 +138,16 @@ def _choose_rules() -> _Rules:
         subnormals = ASK.toggle("sub", _("Subnormals"), default=True)
         signed = ASK.toggle("sign", _("Sign"), default=True)
         negative_zero = ASK.toggle("negzero", "−0", default=True, disabled=not signed)
-    return _Rules(
-        signed=signed,
-        infinity=infinity,
-        num_nans=_NANS[nans][1],
-        negative_zero=negative_zero or not signed,
-        subnormals=subnormals,
-    )
+    return {
+        "signed": signed,
+        "infinity": infinity,
+        "num_nans": _NANS[nans][1],
+        "negative_zero": negative_zero or not signed,
+        "subnormals": subnormals,
+    }
 
 
 def _is_format(exponent_bits: int, mantissa_bits: int, rules: _Rules) -> bool:
-    """Return whether these widths make a format under the rules."""
     try:
         _design(exponent_bits, mantissa_bits, rules)
     except ValueError:
@@ -170,7 +159,7 @@ def _design(exponent_bits: int, mantissa_bits: int, rules: _Rules, offset: int =
     # the usual bias is that of IEEE 754 for this width
     usual = (1 << exponent_bits - 1) - 1 if exponent_bits else 0
     name = f"E{exponent_bits}M{mantissa_bits}"
-    return float_format(name, exponent_bits, mantissa_bits, usual + offset, **asdict(rules))
+    return float_format(name, exponent_bits, mantissa_bits, usual + offset, **rules)
 
 
 def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:
@@ -220,8 +209,7 @@ def _nearest_text(nearest: NearestNamed) -> str:
     )
 
 
-def design_code(fmt: FloatFormat, facts: FormatFacts) -> str:
-    """Return Python that prints the headline of a design; "" for rules that it cannot say so."""
+def _design_code(fmt: FloatFormat, facts: FormatFacts) -> str:
     one = fmt.bias << fmt.mantissa_bits
     is_usual = fmt.zero and fmt.subnormals and fmt.exponent_bits > 0 and fmt.max_exponent < 1024
     counts = facts.num_positive, facts.num_below_one
@@ -230,4 +218,4 @@ def design_code(fmt: FloatFormat, facts: FormatFacts) -> str:
     return _DESIGN.format(fmt=fmt, last=fmt.max_code)
 
 
-TAB = Tab(label=N_("Designer"), show=designer, choose=choose_design)
+TAB = Tab(label=N_("Designer"), show=_designer, choose=choose_design)

@@ -56,11 +56,10 @@ def grid(number: Number) -> Shown:
         )
         said = _("{said} · {fields} bits").format(said=said, fields=fields)
     part = Part(key="bits_grid", file_name=f"bits-{fmt.name}")
-    return Shown(headline=said, part=part, code=number_code(fmt, told))
+    return Shown(headline=said, part=part, code=_number_code(fmt, told))
 
 
-def number_code(fmt: Format, told: DecodedCode) -> str:
-    """Return Python that takes a code apart and prints what it means."""
+def _number_code(fmt: Format, told: DecodedCode) -> str:
     if isinstance(fmt, CodebookFormat):
         return _CODEBOOK.format(values=list(fmt.values), code=told.code, fmt=fmt)
     if isinstance(fmt, IntFormat):
@@ -80,7 +79,6 @@ def number_code(fmt: Format, told: DecodedCode) -> str:
 
 
 def _float_value(fmt: FloatFormat, told: DecodedCode) -> tuple[str, str]:
-    """Return Python for the value, and the rule as a part of an f-string."""
     if told.exact is None:
         return f'float("{told.value}")  # what this code is kept for', ""
     full = 1 << fmt.mantissa_bits

@@ -52,8 +52,7 @@ for name in {names}:
 """
 
 
-def choose_numbers() -> tuple[Group, str]:
-    """Ask for formats, and for their ranges, also by year, or torch.finfo."""
+def _choose_numbers() -> tuple[Group, str]:
     group = choose_group()
     words = {"ranges": _("Ranges"), "years": _("By year"), "finfo": "torch.finfo"}
     view = ASK.selectbox("view", _("View"), list(words), default="ranges", labels=words.__getitem__)
@@ -66,7 +65,7 @@ def numbers(chosen: tuple[Group, str]) -> Shown:
     if view == "years":
         return _by_year(group)
     facts = [format_facts(FORMATS[name]) for name in group.names]
-    code = steps_code(facts) or _CODE.format(names=group.names)
+    code = _steps_code(facts) or _CODE.format(names=group.names)
     if view == "finfo":
         return Shown(headline=_show_finfo(group), code=code)
     picture = numbers_picture(facts, look())
@@ -80,7 +79,6 @@ def numbers(chosen: tuple[Group, str]) -> Shown:
 
 
 def _by_year(group: Group) -> Shown:
-    """Show the ranges in the order in which the formats were written down."""
     formats = sorted(
         (FORMATS[name] for name in group.names if FORMATS[name].year),
         key=lambda fmt: (fmt.year, -fmt.bits),
@@ -99,7 +97,6 @@ def _by_year(group: Group) -> Shown:
 
 
 def _steps(names: Iterable[str]) -> str:
-    """Return the gap above 1 of each format that has one."""
     steps = {name: format_facts(FORMATS[name]).eps for name in names}
     return " · ".join(
         f"`{name}` {short_number(eps, 8)}" for name, eps in steps.items() if eps is not None
@@ -107,7 +104,6 @@ def _steps(names: Iterable[str]) -> str:
 
 
 def _show_finfo(group: Group) -> str:
-    """Show our numbers, and torch's where this machine's torch has been asked; return them."""
     report = cached_library_report()
     if (
         report is None
@@ -139,7 +135,6 @@ def _show_finfo(group: Group) -> str:
 
 
 def _finfo_sentence(group: Group, rows: Sequence[FinfoRow]) -> str:
-    """Return the steps above 1, and how often torch agrees with the table."""
     shown = _steps(group.told)
     told = [row for row in rows if row.torch is not None]
     if not told:
@@ -151,7 +146,6 @@ def _finfo_sentence(group: Group, rows: Sequence[FinfoRow]) -> str:
 
 
 def _finfo_table(group: Group, rows: Sequence[FinfoRow]) -> dict[str, list[str]]:
-    """Return one line a format; a number of torch that differs stands beside ours, marked ≠."""
     told = {(fmt.name, row.quantity): row for row in rows if (fmt := format_of(row.dtype))}
     facts = {name: format_facts(FORMATS[name]) for name in group.names}
     table = {_("format"): [f"`{name}`" for name in group.names]}
@@ -231,13 +225,11 @@ def _draw_bars(
 
 
 def _span(facts: FormatFacts, *, is_subnormal: bool) -> tuple[float, float]:
-    """Return where a bar begins and ends, as powers of ten."""
     normal = _log10(facts.max if facts.smallest_normal is None else facts.smallest_normal)
     return (_log10(facts.smallest), normal) if is_subnormal else (normal, _log10(facts.max))
 
 
 def _log10(value: Fraction) -> float:
-    """Return the decimal logarithm of a positive number, also of one beyond float64."""
     return math.log10(value.numerator) - math.log10(value.denominator)
 
 
@@ -267,13 +259,11 @@ def _year(facts: FormatFacts) -> str:
 
 
 def _ticks(lowest: float, highest: float) -> list[int]:
-    """Return at most about ten whole powers of ten."""
     step = next((each for each in _TICK_STEPS if (highest - lowest) / each <= 10), 2000)
     return list(range(math.ceil(lowest / step) * step, math.floor(highest / step) * step + 1, step))
 
 
 def _sentence(facts: Sequence[FormatFacts]) -> str:
-    """Return the ends of each format."""
     words = _("{name} from {smallest} to {largest}, {digits} decimal digits")
     parts = [
         words.format(
@@ -290,7 +280,6 @@ def _sentence(facts: Sequence[FormatFacts]) -> str:
 
 
 def _table(facts: Sequence[FormatFacts]) -> Table:
-    """Return our table of the formats, one row each, every number exact or marked with "…"."""
     return {
         _("format"): [each.name for each in facts],
         _("bits"): [str(each.bits) for each in facts],
@@ -307,8 +296,7 @@ def _table(facts: Sequence[FormatFacts]) -> Table:
     }
 
 
-def steps_code(facts: Sequence[FormatFacts]) -> str:
-    """Return Python that prints the gap above 1 of each format that has one."""
+def _steps_code(facts: Sequence[FormatFacts]) -> str:
     bits: Mapping[str, int] = {
         each.name: each.eps.denominator.bit_length() - 1 for each in facts if each.eps is not None
     }
@@ -316,4 +304,4 @@ def steps_code(facts: Sequence[FormatFacts]) -> str:
     return _STEPS_CODE.format(bits=dict(bits)) if bits and is_power else ""
 
 
-TAB = Tab(label=N_("Ranges and finfo"), show=numbers, choose=choose_numbers)
+TAB = Tab(label=N_("Ranges and finfo"), show=numbers, choose=_choose_numbers)

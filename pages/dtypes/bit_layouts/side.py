@@ -76,8 +76,7 @@ for name, mantissa_bits, lowest_exponent, largest, beyond in (
 """
 
 
-def choose_side() -> tuple[str, Group] | tuple[str, int]:
-    """Ask for a number and formats; or, of the picture, for a format and an exposure."""
+def _choose_side() -> tuple[str, Group] | tuple[str, int]:
     words = {"number": _("one number"), "picture": _("a picture")}
     stored = ASK.selectbox(
         "stored", _("What is stored"), list(words), default="number", labels=words.__getitem__
@@ -97,8 +96,7 @@ def choose_side() -> tuple[str, Group] | tuple[str, int]:
     return said, choose_group()
 
 
-def ask_side() -> None:
-    """Ask about what is stored."""
+def _ask_side() -> None:
     (ask_picture if ASK.used("stored") == "picture" else ask_below_one)()
 
 
@@ -124,12 +122,11 @@ def side(chosen: tuple[str, Group] | tuple[str, int]) -> Shown:
     return Shown(
         headline=_("{value} is stored as {numbers}").format(value=said, numbers=told),
         charts=[Chart(picture=picture, file_name="one-number-in-many-formats")],
-        code=snippet(said, group),
+        code=_snippet(said, group),
     )
 
 
-def snippet(said: str, group: Group) -> str:
-    """Return Python that rounds the number: plain Python where it can say what is told."""
+def _snippet(said: str, group: Group) -> str:
     value, plain = parse_value(said), [FORMATS[name] for name in group.names]
     plain = [fmt for fmt in plain if is_plain(fmt)]
     if not value or not isinstance(value, Fraction) or set(group.told) - {f.name for f in plain}:
@@ -175,7 +172,6 @@ def side_picture(said: str, rows: Sequence[BitRow], look: Look) -> Picture:
 
 
 def _draw_cells(drawing: Drawing, rows: Sequence[BitRow], columns: range, look: Look) -> None:
-    """Draw the cells; each has a whole number for its colour: 2 * field + bit."""
     by_column = [dict(zip(row.columns, _row_cells(row), strict=True)) for row in rows]
     empty = (None, "", "")
     grid = [[cells.get(column, empty) for column in columns] for cells in by_column]
@@ -217,7 +213,6 @@ def _row_cells(row: BitRow) -> list[tuple[int, str, str]]:
 
 
 def _shades(field: Field, look: Look) -> tuple[str, str]:
-    """Return the colour of a 0 and of a 1."""
     color = look.color(field)
     parts = zip(_channels(color), _channels(look.color("background")), strict=True)
     mixed = [round(FAINT * ink + (1 - FAINT) * ground) for ink, ground in parts]
@@ -229,7 +224,6 @@ def _channels(color: str) -> tuple[int, ...]:
 
 
 def _draw_boundary(drawing: Drawing, look: Look, size: int) -> None:
-    """Part exponent and mantissa; their names stand above the first row, each on its side."""
     line = {"color": look.color("text"), "width": 2}
     drawing.shape(type="line", x0=-0.5, x1=-0.5, xref="x", y0=0, y1=1, yref="y domain", line=line)
     for field, x, anchor, text in (
@@ -249,7 +243,6 @@ def _draw_boundary(drawing: Drawing, look: Look, size: int) -> None:
 
 
 def _frame_half(drawing: Drawing, names: Sequence[str], look: Look) -> None:
-    """Frame the 16 bits that float32 and bfloat16 share, if both are drawn."""
     if "float32" not in names or "bfloat16" not in names:
         return
     top, bottom = sorted((names.index("float32"), names.index("bfloat16")))
@@ -290,7 +283,6 @@ def half_sentence(rows: Sequence[BitRow]) -> str:
 
 
 def _sentence(said: str, rows: Sequence[BitRow]) -> str:
-    """Return the number in each format, and the shared half."""
     parts = [f"{row.fmt.name} {row.bits} = {row.stored} ({error_text(row.trace)})" for row in rows]
     start = _(
         "{value} in {count} formats, rows of bits aligned where the mantissa begins: {rows}."
@@ -300,7 +292,6 @@ def _sentence(said: str, rows: Sequence[BitRow]) -> str:
 
 
 def _table(rows: Sequence[BitRow]) -> Table:
-    """Return format, code, bits, stored value and both errors."""
     errors = [row.trace.error for row in rows]
     return {
         _("format"): [row.fmt.name for row in rows],
@@ -312,4 +303,4 @@ def _table(rows: Sequence[BitRow]) -> Table:
     }
 
 
-TAB = Tab(label=N_("Side by side"), show=side, choose=choose_side, question=ask_side)
+TAB = Tab(label=N_("Side by side"), show=side, choose=_choose_side, question=_ask_side)

@@ -44,8 +44,7 @@ GROUP_NAMES: Final = {
 }
 
 
-def choose_formats() -> str:
-    """Ask for a group of formats."""
+def _choose_formats() -> str:
     return ASK.selectbox(
         "group",
         _("Formats"),
@@ -144,4 +143,4 @@ def formats_table(rows: Sequence[Row]) -> Table:
     }
 
 
-TAB = Tab(label=N_("Formats"), show=formats, choose=choose_formats)
+TAB = Tab(label=N_("Formats"), show=formats, choose=_choose_formats)

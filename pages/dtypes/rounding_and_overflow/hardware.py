@@ -97,7 +97,6 @@ def cell_words(chip: Chip, column: str) -> str:
 
 
 def _sentence(chips: Sequence[Chip], column: str | None) -> str:
-    """Return the picture in words; about one column if there is one in question."""
     if column is None:
         return _("{chips} chips by {formats} formats: what each computes natively.").format(
             chips=len(chips), formats=len(COLUMNS)
@@ -125,7 +124,6 @@ def source_rows(chips: Sequence[Chip], column: str) -> Table:
 
 
 def _linked(source: Source | None) -> str:
-    """Return a source as Markdown, its title a link to its address."""
     if source is None:
         return "–"
     return f"[{source.title}]({source.address})" if source.address else source.title

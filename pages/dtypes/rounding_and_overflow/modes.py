@@ -46,15 +46,7 @@ def modes(case: Case) -> Shown:
 def modes_picture(
     grid: Grid, chosen: tuple[Rounding, Overflow], format_name: str, said: str, look: Look
 ) -> Picture:
-    """Return a field of results, a row a mode and a column a rule; the chosen pair is framed.
-
-    Args:
-        grid: (rounding, overflow) -> what the number becomes.
-        chosen: The pair in force.
-        format_name: Of the format in which it is stored.
-        said: The number as the reader wrote it.
-        look: How the reader wants to see.
-    """
+    """Return a field of results, a row a mode and a column a rule; the chosen pair is framed."""
     drawing, cells = Drawing(), {}
     for pair, trace in grid.items():
         cell = OVERFLOWS.index(pair[1]), ROUNDINGS.index(pair[0])
@@ -78,7 +70,6 @@ def modes_picture(
 
 
 def _sentence(grid: Grid, said: str, format_name: str) -> str:
-    """Return how many different results there are, and which."""
     results = dict.fromkeys(digits(trace.result) for trace in grid.values())
     if len(results) == 1:
         return _(
@@ -92,7 +83,6 @@ def _sentence(grid: Grid, said: str, format_name: str) -> str:
 
 
 def _table(grid: Grid) -> Table:
-    """Return the results, a row a rounding mode and a column an overflow rule."""
     table = {_("rounding"): [_(ROUNDING_NAMES[rounding]) for rounding in ROUNDINGS]}
     for overflow in OVERFLOWS:
         table[_(OVERFLOW_NAMES[overflow])] = [

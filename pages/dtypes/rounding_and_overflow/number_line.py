@@ -117,7 +117,7 @@ def line_picture(rows: Sequence[Row], said: str, window: Window, look: Look) -> 
     value = to_float(rows[0][1].value)
     low, high = window.drawn
     if low <= value <= high:
-        draw_value(drawing, window.at(value), said, look, y=1)
+        _draw_value(drawing, window.at(value), said, look, y=1)
     if window.is_free:
         _point_to_value(drawing, value, said, window)
     results = [
@@ -137,7 +137,6 @@ def line_picture(rows: Sequence[Row], said: str, window: Window, look: Look) -> 
 
 
 def _counts(formats: Sequence[Format], window: Window) -> Table:
-    """Return how many numbers lie in the window, and one in how many of them is marked."""
     marks = [window_marks(fmt, window) for fmt in formats]
     return {
         _("numbers in the window"): [each.num_numbers for each in marks],
@@ -146,7 +145,6 @@ def _counts(formats: Sequence[Format], window: Window) -> Table:
 
 
 def _layout(names: list[str], window: Window, look: Look) -> dict[str, Any]:
-    """Return the layout: the formats from top to bottom, the window from left to right."""
     base = look.layout()
     size = base["font"]["size"]
     values, texts = window.axis_ticks(_PRESENT_TICKS) if look.present else window.axis_ticks()
@@ -178,7 +176,6 @@ def _layout(names: list[str], window: Window, look: Look) -> dict[str, Any]:
 
 
 def _draw_bands(drawing: Drawing, rows: Mapping[str, Row], window: Window, look: Look) -> None:
-    """Draw the ranges behind the numbers, one trace for each kind, so that the legend names it."""
     for kind, (meaning, pattern) in _BANDS.items():
         found = [
             (name, window.at(low), window.at(high))
@@ -205,7 +202,6 @@ def _draw_bands(drawing: Drawing, rows: Mapping[str, Row], window: Window, look:
 
 
 def _draw_numbers(drawing: Drawing, fmt: Format, name: str, window: Window, look: Look) -> None:
-    """Draw every number, or where they are too many only some, as the window says."""
     if not window.is_free:
         _draw_marks(drawing, name, line_marks(fmt, window), window, look)
         return
@@ -226,7 +222,6 @@ def _draw_marks(
     window: Window,
     look: Look,
 ) -> None:
-    """Draw what is marked in a row: where, with what words, and whether it is every number."""
     values, texts, are_all = marks
     drawing.scatter(
         x=[window.at(value) for value in values],
@@ -245,7 +240,6 @@ def _draw_marks(
 
 
 def _draw_stored(drawing: Drawing, rows: Mapping[str, Row], window: Window, look: Look) -> None:
-    """Mark on each row the number that stands in for the reader's."""
     stored = [
         (window.at(trace.result), name, digits(trace.result))
         for name, (_fmt, trace) in rows.items()
@@ -277,8 +271,7 @@ def _point_to_value(drawing: Drawing, value: float, said: str, window: Window) -
         drawing.note(x=1, xanchor="right", text=f"<b>{said}</b> →", **end)
 
 
-def draw_value(drawing: Drawing, at: float, said: str, look: Look, **place: object) -> None:
-    """Draw the reader's number over the whole height, as it was written; `place` is the note's."""
+def _draw_value(drawing: Drawing, at: float, said: str, look: Look, **place: object) -> None:
     line = {"color": look.color("text"), "width": 2, "dash": "dot"}
     drawing.shape(type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line=line)
     drawing.note(x=at, yref="paper", yanchor="bottom", text=f"<b>{said}</b>", **place)
@@ -318,7 +311,7 @@ def spacing_picture(
         _draw_spacing(drawing, fmt, look.color(color), name_below=crowded)
     layout = look.layout() | _frame(drawing.traces, look)
     if value and math.isfinite(value):
-        draw_value(drawing, math.log2(abs(value)), said, look, y=0, xanchor="left", xshift=4)
+        _draw_value(drawing, math.log2(abs(value)), said, look, y=0, xanchor="left", xshift=4)
     steps = [format_facts(fmt).eps for fmt in formats]
     parts = [
         _("{format} {eps}").format(format=fmt.name, eps=digits(eps, 4))
@@ -364,7 +357,6 @@ def _draw_spacing(drawing: Drawing, fmt: Format, color: str, *, name_below: bool
 
 
 def _frame(lines: Sequence[Piece], look: Look) -> dict[str, Any]:
-    """Return what is around the lines; both axes are marked in powers of two."""
     frame = {
         "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
         "showlegend": False,

@@ -85,8 +85,7 @@ class Wanted:
     device: str = ""
 
 
-def choose_torch() -> Wanted:
-    """Ask what to show."""
+def _choose_torch() -> Wanted:
     view = ASK.selectbox(
         "torch",
         _("What to show"),
@@ -109,12 +108,12 @@ def your_torch(case: Case, wanted: Wanted) -> Shown:
         shown = _casts(report, case)
         said = sentence(case.fmt.name, _casts_to(report, case.fmt.name), report.torch)
     elif wanted.view == "differences":
-        shown, said = _differences(report), differences_sentence(report)
+        shown, said = _differences(report), _differences_sentence(report)
     else:
         family, kind = wanted.family, wanted.device
         shown, said = (
             _operations(report, family, kind),
-            operations_sentence(report, case, family, kind),
+            _operations_sentence(report, case, family, kind),
         )
     where = _("Asked in a separate process: torch {torch}, ml_dtypes {ml_dtypes}.").format(
         torch=report.torch, ml_dtypes=report.ml_dtypes
@@ -123,13 +122,7 @@ def your_torch(case: Case, wanted: Wanted) -> Shown:
 
 
 def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
-    """Return in how many of the probe values that are shown torch leaves the specification.
-
-    Args:
-        format_name: Of the format in question.
-        rows: The casts to it, shown or not.
-        version: Of torch.
-    """
+    """Return in how many of the probe values that are shown torch leaves the specification."""
     if not any(row.torch is not None for row in rows):
         return _("torch {version} has no {format}").format(version=version, format=format_name)
     shown = [row for row in rows if worth_showing(row)]
@@ -139,8 +132,7 @@ def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
     )
 
 
-def differences_sentence(report: LibraryReport) -> str:
-    """Return in how many of the probe values of all formats each library differs."""
+def _differences_sentence(report: LibraryReport) -> str:
     shown = [row for row in report.casts if worth_showing(row)]
     return _(
         "All formats: of {total} probe values torch {torch} differs in {by_torch}, ml_dtypes "
@@ -154,8 +146,7 @@ def differences_sentence(report: LibraryReport) -> str:
     )
 
 
-def operations_sentence(report: LibraryReport, case: Case, family: str, kind: str) -> str:
-    """Return how many operations work: with the page's format, else with the whole family."""
+def _operations_sentence(report: LibraryReport, case: Case, family: str, kind: str) -> str:
     device = _device_of(report, kind)
     if device is None:
         return _("Operations of torch {version}: n/a on this device").format(version=report.torch)
@@ -172,7 +163,6 @@ def operations_sentence(report: LibraryReport, case: Case, family: str, kind: st
 
 
 def _device_of(report: LibraryReport, kind: str) -> str | None:
-    """Return the name of the device that was chosen; None if there is no accelerator."""
     if kind == "cpu":
         return report.devices[0]
     return report.devices[-1] if len(report.devices) > 1 else None
@@ -226,7 +216,6 @@ def _show_reasons(rows: Sequence[CastRow], *, with_formats: bool = False) -> Non
 
 
 def _choose_operations(view: str) -> Wanted:
-    """Ask for a family of dtypes, and for a device."""
     family = ASK.selectbox(
         "family",
         _("Dtypes"),
@@ -256,9 +245,8 @@ def _operations(report: LibraryReport, family: str, kind: str) -> Shown:
 
 
 def _reader_rows(text: str, fmt: FloatFormat) -> list[CastRow]:
-    """Return the casts of the reader's number, torch's too once this session has asked for it."""
     if st.session_state.get(_ASKED) == text:
-        return [row for row in asked_casts(text) if row.format == fmt.name]
+        return [row for row in _asked_casts(text) if row.format == fmt.name]
     pairs = reader_pairs(text)
     return [row_without_torch(fmt, telling) for other, telling in pairs if other.name == fmt.name]
 
@@ -272,7 +260,7 @@ def _offer_to_ask(text: str) -> None:
 
     def ask() -> tuple[CastRow, ...]:
         take_turn("measure")
-        return asked_casts(text)
+        return _asked_casts(text)
 
     if asked(ask) is not None:
         st.session_state[_ASKED] = text
@@ -280,8 +268,7 @@ def _offer_to_ask(text: str) -> None:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def asked_casts(text: str) -> tuple[CastRow, ...]:
-    """Return what the libraries make of a number, asked once by this server."""
+def _asked_casts(text: str) -> tuple[CastRow, ...]:
     return jobs().finish(f"cast {text}", lambda: cast_in_child(text))
 
 
@@ -313,7 +300,6 @@ def casts_picture(format_name: str, rows: Sequence[CastRow], look: Look) -> Pict
 
 
 def _casts_sentence(format_name: str, rows: Sequence[CastRow]) -> str:
-    """Return who leaves the specification, and where."""
     parts = []
     for library in LIBRARIES:
         others = [_number_words(row) for row in rows if differs(row, library)]
@@ -332,10 +318,6 @@ def cast_table(rows: Sequence[CastRow], *, with_format: bool = False) -> Table:
     """Return a row a number: what the specification says, and what each library makes of it.
 
     An answer that differs is marked by "≠" and printed bold.
-
-    Args:
-        rows: The casts.
-        with_format: Add a column that names the format.
     """
     table = {_("format"): [row.format for row in rows]} if with_format else {}
     table[_("the number")] = [_number_words(row) for row in rows]
@@ -347,7 +329,6 @@ def cast_table(rows: Sequence[CastRow], *, with_format: bool = False) -> Table:
 
 
 def _number_words(row: CastRow) -> str:
-    """Return why this number tells something, and the number."""
     number = digits(row.value, _DIGITS)
     words = _(CASES[row.case])
     origin = "" if row.source == "float32" else f" ({row.source})"
@@ -357,7 +338,6 @@ def _number_words(row: CastRow) -> str:
 
 
 def _answer_words(row: CastRow, library: Library) -> str:
-    """Return what a library made of the number; two codes where it writes two."""
     answer = answer_of(row, library)
     if answer is None:
         return "–"
@@ -454,7 +434,7 @@ def operations_picture(rows: Sequence[OperationRow], look: Look) -> Picture:
     )
 
 
-def ask_your_torch() -> None:
+def _ask_your_torch() -> None:
     """Ask what this torch does with E4M3: of what another view shows, so that it is not seen yet.
 
     Nobody has asked torch: then the questions of the page.
@@ -477,7 +457,6 @@ def ask_your_torch() -> None:
 
 
 def _ask_about_a_sum(row: OperationRow) -> None:
-    """Ask what torch makes of two E4M3 tensors that are added."""
     outcome = (
         _("It was tried on this machine, and it works.")
         if row.works
@@ -508,7 +487,6 @@ def _ask_about_a_sum(row: OperationRow) -> None:
 
 
 def _ask_about_a_cast(row: CastRow) -> None:
-    """Ask what torch makes of the largest float32 in E4M3."""
     answer = "–" if row.torch is None else digits(row.torch)
     largest, specified = digits(FORMATS[ASKED_DTYPE].max), digits(row.ours)
     reasons = {
@@ -535,7 +513,7 @@ def _ask_about_a_cast(row: CastRow) -> None:
 TAB = Tab(
     label=N_("Your torch"),
     show=your_torch,
-    choose=choose_torch,
-    question=ask_your_torch,
+    choose=_choose_torch,
+    question=_ask_your_torch,
     reading="torch",
 )

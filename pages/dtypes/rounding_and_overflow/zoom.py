@@ -159,7 +159,6 @@ def zoom_picture(fmt: Format, trace: CastTrace, said: str, look: Look) -> Pictur
 
 
 def _axes(look: Look, *, has_line: bool) -> dict[str, Any]:
-    """Return two pairs of hidden axes: the number line above, the row of bits below."""
     hidden = {"visible": False, "fixedrange": True}
     half = (PRESENT_ROW_UNITS if look.present else ROW_UNITS) / 2
     edge, top = PRESENT_EDGE if look.present else EDGE, 0.3 if has_line else 0.6
@@ -232,7 +231,6 @@ def _draw_mark(drawing: Drawing, fmt: Format, mark: Mark, at: float, look: Look)
 
 
 def _missing(fmt: Format, exact: Fraction) -> str:
-    """Return why there is no code."""
     if not exact:
         reason = _("no zero here")
     elif exact < 0 and fmt.min >= 0:
@@ -245,7 +243,6 @@ def _missing(fmt: Format, exact: Fraction) -> str:
 def _draw_result(
     drawing: Drawing, trace: CastTrace, marks: tuple[Mark, ...], at: float, look: Look
 ) -> None:
-    """Draw the way from the number to what is stored, and a frame around that."""
     target = next((m.x for m in marks if m.candidate.exact == trace.exact_result), None)
     color = look.color("overflow" if target is None else "exact")
     if target is None:
@@ -270,7 +267,6 @@ def _draw_result(
 
 
 def _sentence(fmt: Format, trace: CastTrace, said: str) -> str:
-    """Return where the number lies, what is stored and why."""
     most = precision(fmt)
     told = {
         "number": said,
@@ -286,16 +282,10 @@ def _sentence(fmt: Format, trace: CastTrace, said: str) -> str:
 
 
 def _table(fmt: Format, trace: CastTrace, said: str, marks: tuple[Mark, ...]) -> Table:
-    """Return a row for each number in the picture."""
     rows = [(_("the number"), said, "")]
-    rows += [
-        (
-            _("neighbour"),
-            digits(m.candidate.exact, 30),
-            "" if (code := m.candidate.code) is None else hex_code(fmt, code),
-        )
-        for m in sorted(marks, key=lambda mark: mark.x)
-    ]
+    for each in (mark.candidate for mark in sorted(marks, key=lambda mark: mark.x)):
+        code = "" if each.code is None else hex_code(fmt, each.code)
+        rows.append((_("neighbour"), digits(each.exact, 30), code))
     rows.append((_("stored"), digits(trace.result, 30), hex_code(fmt, trace.code)))
     if trace.kept:
         tail = f"{trace.guard} {trace.round_bit} {trace.sticky}"
@@ -421,7 +411,6 @@ def ask_both() -> None:
 
 
 def _ask_beyond_the_largest() -> None:
-    """Ask what E4M3 makes of 465."""
     e4m3 = FORMATS["float8_e4m3fn"]
     largest = digits(e4m3.max)
     over = digits(explain_cast(e4m3, 465).result)
@@ -450,7 +439,6 @@ def _ask_beyond_the_largest() -> None:
 
 
 def _ask_a_small_number() -> None:
-    """Ask what FP16 makes of 1e-8."""
     half, brain = FORMATS["float16"], FORMATS["bfloat16"]
     smallest = digits(half.smallest_subnormal, 6)
     normal = digits(half.smallest_normal, 6)

@@ -59,11 +59,6 @@ def test_where_nothing_was_cut_the_stored_code_is_shown_by_fields():
     assert [box.color for box in boxes] == ["other"] * 4
 
 
-def test_fields_of_every_format_cover_its_bits():
-    for name, fmt in FORMATS.items():
-        assert len(field_kinds(fmt)) == fmt.bits, name
-
-
 def test_the_boxes_are_drawn_around_the_middle():
     drawing = Drawing()
     row = bit_row(FORMATS["float16"], explain_cast(FORMATS["float16"], "1/3"))

@@ -1,6 +1,5 @@
 """Casts by who makes them, differences framed and explained; the tab with kept answers."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -19,17 +18,11 @@ from pages.dtypes.rounding_and_overflow.your_torch import (
     differing,
     family_of,
     length_words,
-    operations_picture,
     reasons_of,
     sentence,
     worth_showing,
 )
 from pages.shared.dtypes import asked_report
-
-FIGURE_OPERATIONS = (
-    OperationRow(dtype="float16", device="cpu", operation="add", works=True),
-    OperationRow(dtype="float16", device="cpu", operation="sum", works=False, message="no sum"),
-)
 
 
 @pytest.mark.parametrize("name", ["float8_e4m3fn", "bfloat16", "float6_e2m3fn", "float8_e8m0fnu"])
@@ -101,12 +94,6 @@ def test_each_reason_is_told_once_with_those_whom_it_concerns_and_an_unknown_one
     assert told.sentence == "Nobody has explained this one yet."
 
 
-def test_every_number_is_written_with_its_sign():
-    zero = next(row for row in rows_of("float16") if row.case == "minus_zero")
-    assert cast_table([zero])["the number"] == ["minus zero: -0"]
-    assert math.copysign(1, zero.torch) < 0
-
-
 def test_no_library_is_blamed_for_a_format_in_which_it_is_right():
     """NumPy, which ml_dtypes leans on, rounds a float64 to float16 once; torch has no float6."""
     twice = [told for told in reasons_of(CASTS) if "rounds twice" in told.sentence]
@@ -115,15 +102,6 @@ def test_no_library_is_blamed_for_a_format_in_which_it_is_right():
     assert by_format["float16"] == ("torch",)
     assert by_format["float6_e2m3fn"] == ("ml_dtypes",)
     assert by_format["bfloat16"] == ("torch", "ml_dtypes")
-
-
-def test_operations_are_marked_and_refusals_keep_torchs_words():
-    picture = operations_picture(FIGURE_OPERATIONS, Look())
-    works, refused = picture.figure.data
-    assert (works.x, refused.x) == (("add",), ("sum",))
-    assert refused.hovertext == ("<b>float16</b> · sum<br>no sum",)
-    assert picture.alt == "Of 2 operations work: float16 1."
-    assert picture.table["torch's own words"] == ["no sum"]
 
 
 @pytest.mark.parametrize(
