@@ -73,8 +73,6 @@ class Chip:
     """One row: a chip, and a cell for every column of `COLUMNS`.
 
     Attributes:
-        name: What people call it.
-        year: When it came out.
         architecture: NVIDIA's compute capability, AMD's or Intel's architecture.
     """
 

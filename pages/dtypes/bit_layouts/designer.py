@@ -10,7 +10,6 @@ import streamlit as st
 from core.dtypes import FloatFormat, float_format
 from core.dtypes.facts.format_facts import (
     FormatFacts,
-    NearestNamed,
     format_facts,
     nearest_named,
     short_number,
@@ -93,7 +92,7 @@ def _designer(fmt: FloatFormat | ValueError) -> Shown:
     code = choose_code(fmt, "dcode")
     keep = partial(ASK.set, "dcode")
     bit_grid(fmt, code, key="bits_design", on_code=keep, size="compact", locked=locked())
-    _show_facts(facts, nearest_named(fmt))
+    _show_facts(facts, fmt)
     said = _(
         "`{name}`, {bits} bits: max {max}, eps {eps}, {below} of {total} positive numbers below 1"
     ).format(
@@ -162,7 +161,7 @@ def _design(exponent_bits: int, mantissa_bits: int, rules: _Rules, offset: int =
     return float_format(name, exponent_bits, mantissa_bits, usual + offset, **rules)
 
 
-def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:
+def _show_facts(facts: FormatFacts, fmt: FloatFormat) -> None:
     numbers = {
         _("max"): facts.max,
         _("min normal"): facts.smallest_normal,
@@ -184,7 +183,7 @@ def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:
             nans=f"{counts.nans:,}",
         )
     )
-    st.markdown(_("Nearest named format: {text}.").format(text=_nearest_text(nearest)))
+    st.markdown(_("Nearest named format: {text}.").format(text=_nearest_text(fmt)))
     if facts.smallest_normal is None:
         st.caption(_("No code reaches the smallest normal number: every number is subnormal."))
     if facts.max > FLOAT64_MAX:
@@ -196,17 +195,16 @@ def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:
         )
 
 
-def _nearest_text(nearest: NearestNamed) -> str:
-    if not nearest.differences:
-        return _("`{name}`: the very same numbers").format(name=nearest.name)
+def _nearest_text(fmt: FloatFormat) -> str:
+    name, differences = nearest_named(fmt)
+    if not differences:
+        return _("`{name}`: the very same numbers").format(name=name)
     words = _("{rule} {here} instead of {there}")
     parts = [
         words.format(rule=_(_RULES[rule]), here=here, there=there)
-        for rule, here, there in nearest.differences
+        for rule, here, there in differences
     ]
-    return _("`{name}`; here {differences}").format(
-        name=nearest.name, differences=_(", ").join(parts)
-    )
+    return _("`{name}`; here {differences}").format(name=name, differences=_(", ").join(parts))
 
 
 def _design_code(fmt: FloatFormat, facts: FormatFacts) -> str:

@@ -19,6 +19,7 @@ from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.language.listing import followed_by
 from core.units import in_percent
+from pages.components.bit_grid.bit_grid import hex_code
 from pages.dtypes.bit_layouts.grid import ask_below_one
 from pages.dtypes.bit_layouts.inputs import ASK, FIELD_NAMES, Group, choose_group
 from pages.dtypes.bit_layouts.pictures import ask_picture, choose_pictures, pictures
@@ -295,7 +296,7 @@ def _table(rows: Sequence[BitRow]) -> Table:
     errors = [row.trace.error for row in rows]
     return {
         _("format"): [row.fmt.name for row in rows],
-        _("code"): [f"0x{row.trace.code:0{-(-row.fmt.bits // 4)}X}" for row in rows],
+        _("code"): [hex_code(row.fmt, row.trace.code) for row in rows],
         _("bits"): [row.bits for row in rows],
         _("stored value"): [row.stored for row in rows],
         _("absolute error"): ["–" if each is None else short_number(each, 4) for each in errors],

@@ -55,11 +55,6 @@ class Case:
     """What the reader asks for.
 
     Attributes:
-        text: The number as written.
-        value: The number itself, unrounded.
-        fmt: The format.
-        rounding: The rounding mode.
-        overflow: The overflow rule.
         via_fp32: Whether float32 comes first, as in libraries.
         seed: Of stochastic rounding.
         beside: Names of formats to compare with.
