@@ -55,17 +55,10 @@ def test_another_format_takes_the_number_along(open_page):
 
     app.selectbox(key="bits_format_choice").set_value("bfloat16").run()
     assert headline(app).startswith("`bfloat16` 0x4049 = 3.140625 · normal")
+    assert not any("was not accepted" in text for text in texts(app))
 
     app.selectbox(key="bits_format_choice").set_value("int4").run()
     assert headline(app) == "`int4` 0x3 = 3 · whole number"
-
-
-def test_a_number_taken_along_is_no_mistake_of_the_link(open_page):
-    app = open_page(KEY, bits_format="float32", bits_code="0x40490FDB")
-
-    app.selectbox(key="bits_format_choice").set_value("bfloat16").run()
-
-    assert not any("was not accepted" in text for text in texts(app))
 
 
 def test_the_number_stays_when_the_design_changes(open_page):
@@ -179,18 +172,9 @@ def test_the_designer_builds_what_is_asked(open_page, query, said):
         ({"bits_tab": "side", "bits_value": "1e9"}, ["float16 inf", "float8_e4m3fn nan"]),
         ({"bits_tab": "side", "bits_value": "-0"}, ["-0.0"]),
         ({"bits_tab": "codes", "bits_format": "nf4"}, ["16 codes, 16 of them numbers"]),
-        ({"bits_tab": "side", "bits_value": "0.1"}, ["0.0999755859375", "0.10009765625"]),
-        ({"bits_tab": "codes"}, ["65536 codes, 63488 of them numbers", "65504.0"]),
-        ({"bits_tab": "numbers"}, ["bfloat16 0.0078125", "float16 0.0009765625"]),
-        (
-            {"bits_view": "years", "bits_tab": "numbers", "bits_group": "all"},
-            ["1985 float64 64 bits"],
-        ),
-        ({"bits_tab": "side", "bits_stored": "picture"}, ["56 "]),
-        ({"bits_tab": "designer"}, ["max 65504.0 eps 0.0009765625", "15,359 of 31,743"]),
     ],
 )
-def test_the_snippet_of_every_tab_prints_its_headline(open_page, run_code, query, printed):
+def test_the_snippet_of_a_special_case_prints_its_headline(open_page, run_code, query, printed):
     said = run_code(open_page(KEY, **query))
     for number in printed:
         assert number in said, said

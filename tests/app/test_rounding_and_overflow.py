@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
-from pages.dtypes.rounding_and_overflow.casts import GROUPS
+from pages.dtypes.rounding_and_overflow.formats import GROUPS
 from tests.app.shown import headline, said
 
 PAGE = "dtypes/rounding_and_overflow"
@@ -275,9 +275,3 @@ def test_a_window_that_is_first_opened_holds_the_number_and_an_old_link_its_own(
     assert "Numbers from 0.9375 to 1.0625" in headline(open_page(PAGE, **FREE))
     app = open_page(PAGE, **FREE, rounding_center="3", rounding_width="0")
     assert "Numbers from 2.5 to 3.5" in headline(app)
-
-
-def test_the_code_of_a_window_prints_its_counts(open_page, run_code):
-    app = open_page(PAGE, **FREE, rounding_width="-5")
-    printed = run_code(app).splitlines()
-    assert printed[:2] == ["49 in float16, one mark for 1", "7 in bfloat16, one mark for 1"]

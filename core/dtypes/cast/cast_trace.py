@@ -48,7 +48,6 @@ class CastTrace:
         lower: The neighbour at or below the number; None if there is none.
         upper: The neighbour at or above it.
         share: Where the number lies between them: 0 at the lower, 1 at the upper one.
-        code: The code that is stored.
         result: What is stored, as float64.
         exact_result: What is stored; None for infinity and NaN.
         outcome: What a lamp would show.

@@ -113,7 +113,6 @@ def _decade(digit: int, power: int) -> tuple[str, Fraction]:
 
 
 def _edges(fmt: Format, lower: Candidate, upper: Candidate) -> list[Fraction]:
-    """Return two neighbours and the numbers beyond them; outside a format as far again."""
     around = [_beside(fmt, lower.code, -1), *sorted({lower.exact, upper.exact})]
     known = [each for each in (*around, _beside(fmt, upper.code, 1)) if each is not None]
     if around[0] is None:
@@ -129,13 +128,11 @@ def _beside(fmt: Format, code: int | None, step: int) -> Fraction | None:
 
 
 def _round(exact: Fraction, most: Fraction) -> Fraction:
-    """Return a number in as few decimal digits as bring it within half of `most`."""
     power = len(str(most.numerator)) - len(str(most.denominator))
     unit = Fraction(10) ** (power if Fraction(10) ** power <= most else power - 1)
     return round(exact / unit) * unit
 
 
 def _written(exact: Fraction) -> str:
-    """Return a text that is read as exactly this number."""
     text, is_whole = exact_decimal(exact, _MOST_DIGITS)
     return text if is_whole else hex_float(exact)

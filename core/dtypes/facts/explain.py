@@ -21,9 +21,6 @@ class DecodedCode:
     """What one code means, with every step.
 
     Attributes:
-        format: The format's name.
-        code: The code, 0 to 2**bits - 1.
-        bits: The code in binary, the highest bit first.
         sign: The sign field; None where the format has none.
         exponent: The exponent field as a whole number; None where there is none.
         mantissa: The mantissa field as a whole number; None where there is none.
@@ -34,8 +31,6 @@ class DecodedCode:
         is_whole_decimal: Whether `decimal` shows every digit.
         hex_float: The number as C writes it; empty for infinity and NaN.
         formula: The rule with the fields put in; empty for infinity and NaN.
-        below: The next smaller number of the format.
-        above: The next larger one.
         ulp: The distance to the neighbour away from zero; at the largest number the one inside.
         place: How many finite numbers of the format are smaller; None for infinity and NaN.
         num_finite: How many different finite numbers the format has.
@@ -104,7 +99,6 @@ def explain_code(fmt: Format, code: int) -> DecodedCode:
 def _neighbours(
     fmt: Format, code: int, place: int | None
 ) -> tuple[Neighbour | None, Neighbour | None]:
-    """Return the next smaller and the next larger number; beside infinity lies the largest."""
     if place is not None:
         return number_at(fmt, place - 1), number_at(fmt, place + 1)
     if fmt.exact(code) != "inf":

@@ -17,14 +17,9 @@ class FormatFacts:
     """One row of the table of formats; exact, also where float64 ends.
 
     Attributes:
-        name: The format.
-        bits: Bits of one stored number.
-        max: The largest number.
         smallest_normal: The smallest number of full precision; None where no code reaches it.
-        smallest: The smallest number above zero.
         eps: The gap above 1.0; None where 1.0 or anything above it is no number of the format.
         precision: Significant bits of a normal number, the hidden one counted.
-        counts: How many codes mean what.
         num_positive: How many numbers lie above zero.
         num_below_one: How many of those lie below 1.
     """
@@ -49,19 +44,6 @@ class FormatFacts:
     def share_below_one(self) -> float:
         """The part of the positive numbers that lies below 1."""
         return self.num_below_one / self.num_positive
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NearestNamed:
-    """The named format nearest to a designed one.
-
-    Attributes:
-        name: Its name.
-        differences: The rules in which the two differ: (rule, designed, named); empty for a twin.
-    """
-
-    name: str
-    differences: tuple[tuple[str, int, int], ...]
 
 
 def format_facts(fmt: Format) -> FormatFacts:
@@ -119,24 +101,25 @@ def written_value(fmt: Format, code: int, digits: int | None = None) -> str:
     return short_number(exact, most) if exact else f"{sign}0"
 
 
-def nearest_named(fmt: FloatFormat) -> NearestNamed:
-    """Return the named format with the widths nearest to those of `fmt`, then range, then specials.
+Rules = tuple[tuple[str, int, int], ...]
+
+
+def nearest_named(fmt: FloatFormat) -> tuple[str, Rules]:
+    """Return the name of the format nearest in widths, then range, then specials; and what differs.
+
+    That is each rule with its designed and its named number; there is none for a twin.
 
     >>> from core.dtypes import float_format
-    >>> nearest_named(float_format("mine", 8, 7)).name
+    >>> nearest_named(float_format("mine", 8, 7))[0]
     'bfloat16'
     """
     named = [each for each in FORMATS.values() if isinstance(each, FloatFormat)]
     nearest = min(named, key=lambda each: _distance(fmt, each))
     pairs = ((rule, int(getattr(fmt, rule)), int(getattr(nearest, rule))) for rule in RULES)
-    return NearestNamed(
-        name=nearest.name,
-        differences=tuple(each for each in pairs if each[1] != each[2]),
-    )
+    return nearest.name, tuple(each for each in pairs if each[1] != each[2])
 
 
 def _positive_numbers(fmt: Format) -> tuple[int, int]:
-    """Return how many numbers lie above zero, and how many of these below 1."""
     if isinstance(fmt, FloatFormat):
         return fmt.max_code + 1 - fmt.min_code, _num_codes_below_one(fmt) - fmt.min_code
     if isinstance(fmt, IntFormat):

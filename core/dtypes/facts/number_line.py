@@ -40,13 +40,11 @@ class Stretch:
         low: The smallest of them.
         high: The largest number of the format that the distance leads to: where the next begins.
         gap: The distance between neighbours.
-        is_subnormal: Whether they lie below the smallest normal number.
     """
 
     low: float
     high: float
     gap: float
-    is_subnormal: bool = False
 
     @property
     def num_gaps(self) -> float:
@@ -61,13 +59,11 @@ class Ranges:
     Attributes:
         zero: Up to here it becomes zero; 0.0 in a format without zero.
         subnormal: Up to here it loses bits to the subnormals; equal to `zero` without them.
-        largest: The largest finite number.
         overflow: From here on it has no finite neighbour that is nearest; infinity beyond float64.
     """
 
     zero: float
     subnormal: float
-    largest: float
     overflow: float
 
 
@@ -192,13 +188,11 @@ def ranges(fmt: Format) -> Ranges:
     return Ranges(
         zero=zero,
         subnormal=fmt.smallest_normal if has_subnormals else zero,
-        largest=fmt.max,
         overflow=_overflow(fmt),
     )
 
 
 def _places_between(fmt: Format, low: float, high: float) -> range:
-    """Return the places of the numbers from `low` to `high`."""
     low, high = max(low, fmt.min), min(high, fmt.max)
     if low > high:
         return range(0)
@@ -213,7 +207,6 @@ def _values_at(fmt: Format, places: range) -> tuple[float, ...]:
 
 
 def _anchor(fmt: Format) -> int:
-    """Return the place of zero; of the lowest number where there is no zero."""
     if isinstance(fmt, IntFormat):
         return -fmt.lowest
     return max(_place_of_zero(fmt), 0) if isinstance(fmt, FloatFormat) else 0
@@ -239,11 +232,10 @@ def _place_of_zero(fmt: FloatFormat) -> int:
 
 
 def _binades(fmt: FloatFormat) -> list[Stretch]:
-    """Return one stretch for the subnormals and one for each power of two."""
     found = []
     if fmt.smallest_subnormal < fmt.smallest_normal:
         low, high = fmt.smallest_subnormal, fmt.smallest_normal
-        found.append(Stretch(low=low, high=high, gap=low, is_subnormal=True))
+        found.append(Stretch(low=low, high=high, gap=low))
     for exponent in range(fmt.min_exponent, fmt.max_exponent + 1):
         start = Fraction(2) ** exponent
         end = min(2 * start, fmt.exact_magnitude(fmt.max_code))
@@ -254,7 +246,6 @@ def _binades(fmt: FloatFormat) -> list[Stretch]:
 
 
 def _overflow(fmt: Format) -> float:
-    """Return the middle between the largest number and the one that would be next."""
     if isinstance(fmt, FloatFormat):
         last = fmt.exact_magnitude(fmt.max_code)
         return to_float((last + fmt.exact_magnitude(fmt.max_code + 1)) / 2)

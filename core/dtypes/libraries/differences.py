@@ -206,7 +206,6 @@ class FinfoRow:
         dtype: Torch's name of it.
         quantity: "max", "tiny", "eps", ...
         torch: What torch.finfo or torch.iinfo says; None when it raises.
-        message: Torch's own words when it raises.
         ours: The number of the specification; None where none is defined.
         reason: Why they differ, as a sentence to be translated; "" when they agree.
     """
@@ -214,7 +213,6 @@ class FinfoRow:
     dtype: str
     quantity: str
     torch: float | None
-    message: str
     ours: float | None
     reason: str
 
@@ -260,7 +258,6 @@ def _row(info: InfoRow, fmt: Format) -> FinfoRow:
         dtype=info.dtype,
         quantity=info.quantity,
         torch=info.value,
-        message=info.message,
         ours=ours,
         reason="" if agrees else _reason(info),
     )

@@ -73,8 +73,6 @@ class Chip:
     """One row: a chip, and a cell for every column of `COLUMNS`.
 
     Attributes:
-        name: What people call it.
-        year: When it came out.
         architecture: NVIDIA's compute capability, AMD's or Intel's architecture.
     """
 
@@ -185,13 +183,11 @@ Found = dict[str, Cell]
 
 
 def _all(status: Status, source: Source, columns: str, note: str = "") -> Found:
-    """Return the same cell for columns, given as names between commas."""
     cell = Cell(status=status, source=source, note=note)
     return {column.strip(): cell for column in columns.split(",")}
 
 
 def _chip(name: str, year: int, architecture: str, *cells: Found) -> Chip:
-    """Return a row; what no argument mentions is unknown."""
     found: Found = {column: Cell(status="unknown", source=None) for column in COLUMNS}
     for each in cells:
         found |= each

@@ -10,7 +10,6 @@ class CastRow:
     """One number cast by everybody; None where a library lacks the format.
 
     Attributes:
-        format: The format's name.
         case: Why this number tells something: a key of `differences.CASES`, or "reader".
         source: The dtype that the number comes in: "float32" or "float64".
         value: The number, as that dtype holds it.
@@ -58,8 +57,6 @@ class LibraryReport:
     """What torch and ml_dtypes do on this computer.
 
     Attributes:
-        torch: Its version.
-        ml_dtypes: Its version.
         devices: Where operations were tried, by torch's name.
     """
 

@@ -4,8 +4,6 @@ Encoding takes five exact steps: split |x| into fraction and exponent; lift the 
 the smallest normal number; measure |x| in units in the last place; round to a whole number; add the
 exponent field. A carry out of the mantissa, subnormals and the smallest normal number need no case
 of their own: the codes of neighbours are neighbours. Infinity and NaN are put in afterwards.
-
-Why long: its rules, its numbers and its codec, as of the other kinds of formats.
 """
 
 from dataclasses import dataclass, fields
@@ -272,7 +270,6 @@ class FloatFormat(Format):
         return self.max_code if self.nan_code is None else self.nan_code
 
     def _check_widths(self) -> None:
-        """Refuse widths that are out of range, or leave no bit beside the sign."""
         for name, width, most in (
             (_("exponent"), self.exponent_bits, MAX_EXPONENT_BITS),
             (_("mantissa"), self.mantissa_bits, MAX_MANTISSA_BITS),
@@ -295,7 +292,6 @@ class FloatFormat(Format):
             )
 
     def _check_specials(self) -> None:
-        """Refuse specials that leave no number but zero, or reach below the highest exponent."""
         if self.num_nans < 0:
             raise ValueError(_("{count} NaN codes: use 0 or more.").format(count=self.num_nans))
         if not self.signed and not self.negative_zero:

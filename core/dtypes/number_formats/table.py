@@ -71,7 +71,6 @@ def float_format(  # noqa: PLR0913  the designer turns every knob of a format
 
 
 def _float(name: str, layout: tuple[int, int, int], source: str, year: int = 0) -> FloatFormat:
-    """Return a format by the rules of IEEE 754; layout: exponent bits, mantissa bits, bias."""
     return replace(float_format(name, *layout), source=source, year=year)
 
 
@@ -82,7 +81,6 @@ def _fnuz(name: str, layout: tuple[int, int, int], source: str, year: int) -> Fl
 
 
 def _finite(name: str, layout: tuple[int, int, int]) -> FloatFormat:
-    """Return an element of the MX formats: every code is a number."""
     return replace(_float(name, layout, _MX_ELEMENT, 2023), infinity=False, num_nans=0)
 
 

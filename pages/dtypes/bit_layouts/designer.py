@@ -1,17 +1,15 @@
 """The designer: a float format of the reader's own, in the same grid as the named ones."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
 from core.dtypes import FloatFormat, float_format
 from core.dtypes.facts.format_facts import (
     FormatFacts,
-    NearestNamed,
     format_facts,
     nearest_named,
     short_number,
@@ -19,11 +17,19 @@ from core.dtypes.facts.format_facts import (
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid
 from pages.dtypes.bit_layouts.inputs import ASK, choose_code, take_along
-from pages.dtypes.bit_layouts.snippets import design_code
 from pages.shared.charts import table_markdown
 from pages.shared.settings import locked
-from pages.shared.tabbed_page import Part, Shown
+from pages.shared.tabbed_page import Part, Shown, Tab
 
+_DESIGN: Final = """
+exponent_bits, mantissa_bits, bias = {fmt.exponent_bits}, {fmt.mantissa_bits}, {fmt.bias}
+last = 0x{last:X}  # the largest number: the codes above it are infinity or NaN
+exponent, mantissa = last >> mantissa_bits, last & (1 << mantissa_bits) - 1
+largest = 2.0 ** (exponent - bias) * (1 + mantissa / 2**mantissa_bits)
+print("max", largest, "eps", 2.0**-mantissa_bits)
+one = bias << mantissa_bits  # its code; the codes from 1 to it are the numbers below 1
+print(f"{{one - 1:,}} of {{last:,}} positive numbers below 1")
+"""
 FLOAT64_MAX: Final = Fraction(1.7976931348623157e308)
 _NANS: Final = {"ieee": (N_("as IEEE"), -1), "one": (N_("one code"), 1), "none": (N_("none"), 0)}
 EXPONENTS: Final = range(16)
@@ -63,15 +69,7 @@ print(f"{{facts.num_below_one:,}} of {{facts.num_positive:,}} positive numbers b
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Rules:
-    """What the codes of a format mean, whatever its widths."""
-
-    signed: bool
-    infinity: bool
-    num_nans: int
-    negative_zero: bool
-    subnormals: bool
+_Rules = dict[str, Any]  # of what the codes of a format mean, whatever its widths
 
 
 def choose_design() -> FloatFormat | ValueError:
@@ -82,8 +80,7 @@ def choose_design() -> FloatFormat | ValueError:
         return error
 
 
-def designer(fmt: FloatFormat | ValueError) -> Shown:
-    """Show the format that was designed, as one of its numbers and as its limits."""
+def _designer(fmt: FloatFormat | ValueError) -> Shown:
     if isinstance(fmt, ValueError):
         st.error(str(fmt))
         return Shown(headline=_("These choices make no format"))
@@ -95,7 +92,7 @@ def designer(fmt: FloatFormat | ValueError) -> Shown:
     code = choose_code(fmt, "dcode")
     keep = partial(ASK.set, "dcode")
     bit_grid(fmt, code, key="bits_design", on_code=keep, size="compact", locked=locked())
-    _show_facts(facts, nearest_named(fmt))
+    _show_facts(facts, fmt)
     said = _(
         "`{name}`, {bits} bits: max {max}, eps {eps}, {below} of {total} positive numbers below 1"
     ).format(
@@ -107,7 +104,7 @@ def designer(fmt: FloatFormat | ValueError) -> Shown:
         total=f"{facts.num_positive:,}",
     )
     part = Part(key="bits_design", file_name=f"bits-{fmt.name}")
-    return Shown(headline=said, part=part, code=design_code(fmt, facts) or _CODE.format(fmt=fmt))
+    return Shown(headline=said, part=part, code=_design_code(fmt, facts) or _CODE.format(fmt=fmt))
 
 
 def _choose_design() -> FloatFormat:
@@ -140,17 +137,16 @@ def _choose_rules() -> _Rules:
         subnormals = ASK.toggle("sub", _("Subnormals"), default=True)
         signed = ASK.toggle("sign", _("Sign"), default=True)
         negative_zero = ASK.toggle("negzero", "−0", default=True, disabled=not signed)
-    return _Rules(
-        signed=signed,
-        infinity=infinity,
-        num_nans=_NANS[nans][1],
-        negative_zero=negative_zero or not signed,
-        subnormals=subnormals,
-    )
+    return {
+        "signed": signed,
+        "infinity": infinity,
+        "num_nans": _NANS[nans][1],
+        "negative_zero": negative_zero or not signed,
+        "subnormals": subnormals,
+    }
 
 
 def _is_format(exponent_bits: int, mantissa_bits: int, rules: _Rules) -> bool:
-    """Return whether these widths make a format under the rules."""
     try:
         _design(exponent_bits, mantissa_bits, rules)
     except ValueError:
@@ -162,10 +158,10 @@ def _design(exponent_bits: int, mantissa_bits: int, rules: _Rules, offset: int =
     # the usual bias is that of IEEE 754 for this width
     usual = (1 << exponent_bits - 1) - 1 if exponent_bits else 0
     name = f"E{exponent_bits}M{mantissa_bits}"
-    return float_format(name, exponent_bits, mantissa_bits, usual + offset, **asdict(rules))
+    return float_format(name, exponent_bits, mantissa_bits, usual + offset, **rules)
 
 
-def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:
+def _show_facts(facts: FormatFacts, fmt: FloatFormat) -> None:
     numbers = {
         _("max"): facts.max,
         _("min normal"): facts.smallest_normal,
@@ -187,7 +183,7 @@ def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:
             nans=f"{counts.nans:,}",
         )
     )
-    st.markdown(_("Nearest named format: {text}.").format(text=_nearest_text(nearest)))
+    st.markdown(_("Nearest named format: {text}.").format(text=_nearest_text(fmt)))
     if facts.smallest_normal is None:
         st.caption(_("No code reaches the smallest normal number: every number is subnormal."))
     if facts.max > FLOAT64_MAX:
@@ -199,14 +195,25 @@ def _show_facts(facts: FormatFacts, nearest: NearestNamed) -> None:
         )
 
 
-def _nearest_text(nearest: NearestNamed) -> str:
-    if not nearest.differences:
-        return _("`{name}`: the very same numbers").format(name=nearest.name)
+def _nearest_text(fmt: FloatFormat) -> str:
+    name, differences = nearest_named(fmt)
+    if not differences:
+        return _("`{name}`: the very same numbers").format(name=name)
     words = _("{rule} {here} instead of {there}")
     parts = [
         words.format(rule=_(_RULES[rule]), here=here, there=there)
-        for rule, here, there in nearest.differences
+        for rule, here, there in differences
     ]
-    return _("`{name}`; here {differences}").format(
-        name=nearest.name, differences=_(", ").join(parts)
-    )
+    return _("`{name}`; here {differences}").format(name=name, differences=_(", ").join(parts))
+
+
+def _design_code(fmt: FloatFormat, facts: FormatFacts) -> str:
+    one = fmt.bias << fmt.mantissa_bits
+    is_usual = fmt.zero and fmt.subnormals and fmt.exponent_bits > 0 and fmt.max_exponent < 1024
+    counts = facts.num_positive, facts.num_below_one
+    if not is_usual or counts != (fmt.max_code, one - 1) or facts.eps is None:
+        return ""
+    return _DESIGN.format(fmt=fmt, last=fmt.max_code)
+
+
+TAB = Tab(label=N_("Designer"), show=_designer, choose=choose_design)

@@ -1,38 +1,45 @@
-"""One number in one format: the bits to click, and all codes of the format."""
+"""One number in one format: the bits to click."""
 
 from collections import Counter
 from functools import partial
 from typing import Final
 
-import streamlit as st
-
-from core.dtypes import Format
-from core.dtypes.facts.explain import FIELD_ORDER, bit_fields, explain_code
-from core.dtypes.facts.format_facts import format_facts, short_number, written_value
-from core.figures.dtypes.bit_layouts.side import FIELD_NAMES
-from core.language import _
+from core.dtypes import FORMATS, CodebookFormat, FloatFormat, Format, IntFormat
+from core.dtypes.facts.explain import FIELD_ORDER, DecodedCode, bit_fields, explain_code
+from core.dtypes.facts.format_facts import format_facts, written_value
+from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid, hex_code
 from pages.components.bit_grid.words import KINDS
-from pages.dtypes.bit_layouts.inputs import ASK, Number
-from pages.dtypes.bit_layouts.snippets import count_code, number_code
-from pages.shared.charts import table_csv, table_markdown
+from pages.dtypes.bit_layouts.inputs import ASK, FIELD_NAMES, Number, choose_number
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import locked
-from pages.shared.tabbed_page import Part, Shown
+from pages.shared.tabbed_page import Part, Shown, Tab
 
-MAX_LISTED_BITS: Final = 8
-MAX_FILE_BITS: Final = 16
-_CODES_CODE: Final = """
-from core.dtypes import FORMATS
-
-fmt = FORMATS["{name}"]
-print(fmt.num_codes, "codes,", fmt.counts().finite, "of them numbers; the largest is", fmt.max)
+_FLOAT: Final = """
+code = 0x{code:X}  # of {fmt.name}
+sign = {sign}
+exponent = code >> {fmt.mantissa_bits} & 0b{exponent_mask:b}
+mantissa = code & 0b{mantissa_mask:b}
+value = {value}
+print(f"{{code:0{fmt.bits}b}} = {formula}{{value}}")
+"""
+_INT: Final = """
+code = 0x{code:X}  # of {fmt.name}
+value = {value}
+print(f"{{code:0{fmt.bits}b}} = {{value}}")
+"""
+_CODEBOOK: Final = """
+values = {values}
+code = 0x{code:X}  # of {fmt.name}
+print(f"{{code:0{fmt.bits}b}} = values[{{code}}] = {{values[code]}}")
 """
 
 
 def grid(number: Number) -> Shown:
     """Show the bits of the number, each to be flipped."""
-    _draw_grid(number, "bits_grid", show_map=False)
     fmt, code = number.fmt, number.code
+    keep = partial(ASK.set, "code")
+    bit_grid(fmt, code, key="bits_grid", on_code=keep, locked=locked())
     told = explain_code(fmt, code)
     said = _("`{format}` {code} = {value} · {kind}").format(
         format=fmt.name,
@@ -49,67 +56,66 @@ def grid(number: Number) -> Shown:
         )
         said = _("{said} · {fields} bits").format(said=said, fields=fields)
     part = Part(key="bits_grid", file_name=f"bits-{fmt.name}")
-    return Shown(headline=said, part=part, code=number_code(fmt, told))
+    return Shown(headline=said, part=part, code=_number_code(fmt, told))
 
 
-def codes(number: Number) -> Shown:
-    """Show every code of the format as a map, with the number's own bits."""
-    _draw_grid(number, "bits_map", show_map=True)
-    fmt = number.fmt
-    if fmt.bits > MAX_FILE_BITS:
-        too_many = _(
-            "{count} codes are too many for a map: choose a format of at most 16 bits. "
-            "The bits above show any one of them."
-        )
-        st.caption(too_many.format(count=f"{fmt.num_codes:,}"))
-    else:
-        _list_codes(fmt)
-    facts = format_facts(fmt)
-    said = _("`{format}`: {count} codes, {finite} of them numbers; the largest is {max}").format(
-        format=fmt.name,
-        count=f"{fmt.num_codes:,}",
-        finite=f"{facts.counts.finite:,}",
-        max=short_number(facts.max),
-    )
-    part = Part(key="bits_map", file_name=f"codes-{fmt.name}")
-    return Shown(
-        headline=said, part=part, code=count_code(fmt) or _CODES_CODE.format(name=fmt.name)
+def _number_code(fmt: Format, told: DecodedCode) -> str:
+    if isinstance(fmt, CodebookFormat):
+        return _CODEBOOK.format(values=list(fmt.values), code=told.code, fmt=fmt)
+    if isinstance(fmt, IntFormat):
+        value = f"code - (code >> {fmt.bits - 1} << {fmt.bits})" if fmt.signed else "code"
+        return _INT.format(code=told.code, fmt=fmt, value=value)
+    assert isinstance(fmt, FloatFormat)  # noqa: S101  there are three kinds
+    value, formula = _float_value(fmt, told)
+    return _FLOAT.format(
+        code=told.code,
+        fmt=fmt,
+        sign=f"code >> {fmt.magnitude_bits}" if fmt.signed else "0  # no sign bit",
+        exponent_mask=(1 << fmt.exponent_bits) - 1,
+        mantissa_mask=(1 << fmt.mantissa_bits) - 1,
+        value=value,
+        formula=formula,
     )
 
 
-def _draw_grid(number: Number, key: str, *, show_map: bool) -> None:
-    bit_grid(
-        number.fmt,
-        number.code,
-        key=key,
-        on_code=partial(ASK.set, "code"),
-        show_map=show_map,
-        locked=locked(),
+def _float_value(fmt: FloatFormat, told: DecodedCode) -> tuple[str, str]:
+    if told.exact is None:
+        return f'float("{told.value}")  # what this code is kept for', ""
+    full = 1 << fmt.mantissa_bits
+    hidden = int(told.kind == "normal")
+    field = "exponent" if hidden else str(int(fmt.zero))
+    value = f"(-1) ** sign * 2.0 ** ({field} - {fmt.bias}) * ({hidden} + mantissa / {full})"
+    shown = "{exponent}" if hidden else field
+    return value, f"(-1)^{{sign}} × 2^({shown} - {fmt.bias}) × ({hidden} + {{mantissa}}/{full}) = "
+
+
+def ask_below_one() -> None:
+    """Ask how many of float16's positive numbers lie below 1; the counts are computed."""
+    facts = format_facts(FORMATS["float16"])
+    below, total = f"{facts.num_below_one:,}", f"{facts.num_positive:,}"
+    choices = [
+        Choice(
+            _("Next to none: 1 of 65504 of the range"),
+            _("That would be evenly spaced numbers, as integers are."),
+        ),
+        Choice(_("About half: {count}").format(count=below)),
+        Choice(
+            _("1,024: one mantissa full"),
+            _("That many lie between 1 and 2, and again between 1/2 and 1, and so on."),
+        ),
+    ]
+    predict_then_reveal(
+        ASK.key("below_one"),
+        _("float16 has {total} numbers above zero, up to {max}. How many lie below 1?").format(
+            total=total, max=int(facts.max)
+        ),
+        choices,
+        _(
+            "{below} of {total}: half of the exponents are negative, and each power of two "
+            "gets the same 1,024 numbers. Floats are dense near zero, where weights and "
+            "gradients are."
+        ).format(below=below, total=total),
     )
 
 
-def _list_codes(fmt: Format) -> None:
-    """Offer the same codes as a table and as a file."""
-    columns = (_("code"), _("bits"), _("value"))
-    with st.expander(_("The numbers of this picture"), icon=":material/table:"):
-        st.download_button(
-            _("Table (CSV)"),
-            # Made at the click: 65,536 exact numbers take a second.
-            lambda: table_csv(_code_table(fmt, columns)),
-            f"codes-{fmt.name}.csv",
-            "text/csv",
-            key="bits_codes_csv",
-            on_click="ignore",
-        )
-        if fmt.bits <= MAX_LISTED_BITS:
-            st.markdown(table_markdown(_code_table(fmt, columns)))
-
-
-def _code_table(fmt: Format, columns: tuple[str, str, str]) -> dict[str, list[str]]:
-    code, bits, value = columns
-    codes = range(fmt.num_codes)
-    return {
-        code: [hex_code(fmt, each) for each in codes],
-        bits: [f"{each:0{fmt.bits}b}" for each in codes],
-        value: [written_value(fmt, each, 20) for each in codes],
-    }
+TAB = Tab(label=N_("One number"), show=grid, choose=choose_number, question=ask_below_one)

@@ -11,6 +11,7 @@ import streamlit as st
 from core.dtypes import FORMATS, Format, find_format
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.cast.slider_values import codes_in_order
+from core.dtypes.facts.explain import Field
 from core.dtypes.facts.format_facts import written_value
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import hex_code
@@ -21,6 +22,11 @@ from pages.shared.inputs import Inputs, pick
 ASK: Final = Inputs("bits")
 DEFAULT_FORMAT: Final = "float16"
 _MAX_CODE_CHARS: Final = 20
+FIELD_NAMES: Final[Mapping[Field, str]] = {
+    "sign": N_("sign"),
+    "exponent": N_("exponent"),
+    "mantissa": N_("mantissa"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,6 @@ def choose_number() -> Number:
 
 
 def _slide_through(fmt: Format, code: int) -> None:
-    """Show a slider through the numbers of a format, from its lowest to its highest."""
     value = float(fmt.decode([code])[0])
     stops, at = with_number(_numbers_of(fmt), hex_code(fmt, code), value)
     slider_for(
@@ -100,7 +105,6 @@ def _slide_through(fmt: Format, code: int) -> None:
 
 @lru_cache(maxsize=64)
 def _numbers_of(fmt: Format) -> Mapping[str, Fraction]:
-    """Return the stops of the slider: code as the address writes it -> its number."""
     numbers = ((hex_code(fmt, code), fmt.exact(code)) for code in codes_in_order(fmt))
     return {code: exact for code, exact in numbers if isinstance(exact, Fraction)}
 
@@ -126,7 +130,7 @@ def _choose_format() -> Format:
 def take_along(before: Format, after: Format, name: str = "code") -> None:
     """Rewrite the code on show: the same number in another format."""
     key = ASK.key(name)
-    written = read_code(before, st.session_state.get(key, ""))
+    written = _read_code(before, st.session_state.get(key, ""))
     if not written:
         return
     st.session_state[f"{key}_before"] = st.session_state[key]
@@ -142,7 +146,7 @@ def choose_code(fmt: Format, name: str = "code") -> int:
     # The address is a run behind: a code of the format before is no mistake of the reader's.
     before = st.session_state.get(f"{key}_before") if key in st.session_state else None
     accepted = Accepts(
-        read=lambda text: read_code(fmt, st.session_state[key] if text == before else text),
+        read=lambda text: _read_code(fmt, st.session_state[key] if text == before else text),
         write=str,
         allowed=lambda: _("a code from {first} to {last}, or nothing for that of 1").format(
             first=hex_code(fmt, 0), last=hex_code(fmt, fmt.num_codes - 1)
@@ -162,18 +166,18 @@ def choose_code(fmt: Format, name: str = "code") -> int:
                 bind="query-params",
                 persist_state="session",
             )
-        return read_code(fmt, text) or ""
+        return _read_code(fmt, text) or ""
 
     written = pick(ASK.page, name, accepted, show)
     return int(written, 16) if written else explain_cast(fmt, "1").code
 
 
-def read_code(fmt: Format, text: str) -> str | None:
+def _read_code(fmt: Format, text: str) -> str | None:
     """Return a code in the way that the address writes it; "" for "", None for no code of `fmt`.
 
-    >>> read_code(FORMATS["float16"], "0x3c00"), read_code(FORMATS["float16"], "0x13c00")
+    >>> _read_code(FORMATS["float16"], "0x3c00"), _read_code(FORMATS["float16"], "0x13c00")
     ('0x3C00', None)
-    >>> read_code(FORMATS["float16"], "0b101")
+    >>> _read_code(FORMATS["float16"], "0b101")
     '0x0005'
     """
     if not text:

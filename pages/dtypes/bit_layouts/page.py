@@ -1,13 +1,18 @@
 """What does each bit of a number mean?"""
 
-from core.language import N_
-from pages.dtypes.bit_layouts.designer import choose_design, designer
-from pages.dtypes.bit_layouts.grid import codes, grid
-from pages.dtypes.bit_layouts.inputs import ASK, choose_number
-from pages.dtypes.bit_layouts.numbers import choose_numbers, numbers
-from pages.dtypes.bit_layouts.question import ask_below_one, show_reading
-from pages.dtypes.bit_layouts.side import ask_side, choose_side, side
-from pages.shared.tabbed_page import Page, Tab, tabbed_page
+import streamlit as st
+
+from core.language import _
+from pages.dtypes.bit_layouts import codes, designer, grid, numbers, side
+from pages.dtypes.bit_layouts.inputs import ASK
+from pages.shared.prose import prose
+from pages.shared.tabbed_page import Page, tabbed_page
+
+
+def _show_reading() -> None:
+    with st.expander(_("How to read the bits"), icon=":material/menu_book:"):
+        prose(__file__, "reading")
+
 
 tabbed_page(
     __file__,
@@ -15,16 +20,12 @@ tabbed_page(
     Page(
         inputs=ASK,
         tabs={
-            "grid": Tab(
-                label=N_("One number"), show=grid, choose=choose_number, question=ask_below_one
-            ),
-            "side": Tab(label=N_("Side by side"), show=side, choose=choose_side, question=ask_side),
-            "codes": Tab(
-                label=N_("All codes"), show=codes, choose=choose_number, question=ask_below_one
-            ),
-            "numbers": Tab(label=N_("Ranges and finfo"), show=numbers, choose=choose_numbers),
-            "designer": Tab(label=N_("Designer"), show=designer, choose=choose_design),
+            "grid": grid.TAB,
+            "side": side.TAB,
+            "codes": codes.TAB,
+            "numbers": numbers.TAB,
+            "designer": designer.TAB,
         },
-        reading=show_reading,
+        reading=_show_reading,
     ),
 )

@@ -54,16 +54,14 @@ _HEAD: Final = 150
 
 
 @st.cache_resource(show_spinner=False)
-def scene() -> tuple[Floats, Place, Counts]:
-    """Return the levels of the picture, which of them each colour is, and how often each occurs."""
+def _scene() -> tuple[Floats, Place, Counts]:
     levels, place, counts = np.unique(color_picture(), return_inverse=True, return_counts=True)
     return levels, place, counts
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def computed(power: int) -> tuple[StoredPicture, ...]:
-    """Return the levels of the picture in every format."""
-    levels, _place, counts = scene()
+def _computed(power: int) -> tuple[StoredPicture, ...]:
+    levels, _place, counts = _scene()
     return tuple(stored_picture(levels, FORMATS[name], 2.0**power, counts) for name in NAMES)
 
 
@@ -89,8 +87,8 @@ def choose_pictures() -> tuple[str, int]:
 def pictures(asked: tuple[str, int]) -> Shown:
     """Show the picture in every format."""
     name, power = asked
-    stored = computed(power)
-    picture = pictures_picture(stored, scene()[1], name, look())
+    stored = _computed(power)
+    picture = _pictures_picture(stored, _scene()[1], name, look())
     return Shown(
         headline=sentence(next(each for each in stored if each.format == name)),
         charts=[Chart(picture=picture, file_name="pictures")],
@@ -100,13 +98,12 @@ def pictures(asked: tuple[str, int]) -> Shown:
 
 
 def _offer_posters(power: int) -> None:
-    """Offer all formats in full size, made at the click."""
     title = _("One picture, {count} number formats").format(count=len(NAMES))
     seen = look()
     with st.container(horizontal=True, key="bits_posters"):
         st.download_button(
             _("Poster (PNG)"),
-            lambda: poster_png(computed(power), scene()[1], seen),
+            lambda: _poster_png(_computed(power), _scene()[1], seen),
             "picture-in-ten-formats.png",
             "image/png",
             key="bits_poster_png",
@@ -115,7 +112,7 @@ def _offer_posters(power: int) -> None:
         )
         st.download_button(
             _("Poster (SVG)"),
-            lambda: poster_svg(computed(power), scene()[1], title, seen),
+            lambda: _poster_svg(_computed(power), _scene()[1], title, seen),
             "picture-in-ten-formats.svg",
             "image/svg+xml",
             key="bits_poster_svg",
@@ -149,17 +146,10 @@ def sentence(picture: StoredPicture) -> str:
     return text.format(**words)
 
 
-def pictures_picture(
+def _pictures_picture(
     pictures: Sequence[StoredPicture], place: Place, chosen: str, look: Look
 ) -> Picture:
-    """Return one small picture a format; what overflowed shows the colour of overflow.
-
-    Args:
-        pictures: The levels of the picture in several formats.
-        place: Which of the levels each colour of each pixel is.
-        chosen: Name of the format with a frame.
-        look: How the reader wants to see.
-    """
+    """Return one small picture a format; what overflowed shows the colour of overflow."""
     drawing = Drawing()
     layout = look.layout() | {
         "height": PRESENT_PICTURES_PX if look.present else HEIGHT_PX,
@@ -191,7 +181,6 @@ def pictures_picture(
 
 
 def _image(picture: StoredPicture, place: Place, look: Look) -> "Image":
-    """Return a picture in 8 bits a colour; a pixel that is lost to infinity has overflow's."""
     from PIL import Image
 
     seen = np.nan_to_num(np.clip(picture.pixels, 0, 1), nan=1.0, posinf=1.0)
@@ -215,7 +204,6 @@ def _address(image: "Image") -> str:
 
 
 def _corners(count: int, size: int) -> tuple[list[tuple[int, int]], int, int]:
-    """Return where each picture of a poster stands, and the poster's width and height."""
     step, line = size + _EDGE, size + _EDGE + _LINE
     corners = [
         (_EDGE + column * step, _HEAD + row * line)
@@ -225,8 +213,7 @@ def _corners(count: int, size: int) -> tuple[list[tuple[int, int]], int, int]:
     return corners, width, _HEAD + -(-count // NUM_COLUMNS) * line
 
 
-def poster_svg(pictures: Sequence[StoredPicture], place: Place, title: str, look: Look) -> str:
-    """Return all formats as one SVG, every pixel there, with the words of the reader's language."""
+def _poster_svg(pictures: Sequence[StoredPicture], place: Place, title: str, look: Look) -> str:
     corners, width, height = _corners(len(pictures), len(place))
     style = f'font-family="{escape(FONT_FAMILY, quote=True)}" fill="{look.color("text")}"'
     parts = [
@@ -246,8 +233,7 @@ def poster_svg(pictures: Sequence[StoredPicture], place: Place, title: str, look
     return "".join([*parts, "</svg>"])
 
 
-def poster_png(pictures: Sequence[StoredPicture], place: Place, look: Look) -> bytes:
-    """Return all formats as one PNG, every pixel there; names and units need no language."""
+def _poster_png(pictures: Sequence[StoredPicture], place: Place, look: Look) -> bytes:
     from PIL import Image, ImageDraw, ImageFont
 
     corners, width, height = _corners(len(pictures), len(place))
@@ -264,7 +250,6 @@ def poster_png(pictures: Sequence[StoredPicture], place: Place, look: Look) -> b
 
 
 def _quality(picture: StoredPicture) -> str:
-    """Return the ratio of signal to error in decibels; "inf" and "n/a" are as elsewhere."""
     return f"{number(picture.sqnr_db, 3)} dB"
 
 
@@ -297,7 +282,6 @@ def _shades(picture: StoredPicture) -> str:
 
 
 def _sentence(pictures: Sequence[StoredPicture]) -> str:
-    """Return how many shades each format keeps."""
     parts = [f"{short(each.format)} {_shades(each)}" for each in pictures]
     return _(
         "The same picture of {values} colour values, brightness times {exposure}, in each format: "
@@ -310,7 +294,6 @@ def _sentence(pictures: Sequence[StoredPicture]) -> str:
 
 
 def _table(pictures: Sequence[StoredPicture]) -> Table:
-    """Return shades, signal to noise and lost pixels, a row a format."""
     return {
         _("format"): [each.format for each in pictures],
         _("shades"): [f"{each.num_shades:,}" for each in pictures],
@@ -321,15 +304,14 @@ def _table(pictures: Sequence[StoredPicture]) -> Table:
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
-def shades_in_the_dark() -> dict[str, int]:
-    """Return how many shades of a picture 1024 times as dark three formats keep."""
+def _shades_in_the_dark() -> dict[str, int]:
     picture = np.unique(color_picture())  # shades are counted once
     return {name: stored_picture(picture, FORMATS[name], DARK).num_shades for name in EIGHT_BITS}
 
 
 def ask_picture() -> None:
     """Ask which format of 8 bits bears a very dark picture."""
-    shades = shades_in_the_dark()
+    shades = _shades_in_the_dark()
     best = max(shades, key=shades.__getitem__)
     e4m3, e5m2 = (FORMATS[name].smallest_subnormal for name in EIGHT_BITS[:2])
     reasons = {

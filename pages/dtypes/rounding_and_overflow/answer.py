@@ -59,14 +59,7 @@ _NUM_STEPS: Final[Mapping[Rounding, str]] = {
 def answered(
     case: Case, picture: Picture, file_name: str, *, link: Callable[[], object] = lambda: None
 ) -> Shown:
-    """Say why the number is stored so, and return the answer with its lamps above a picture.
-
-    Args:
-        case: What the reader asks for.
-        picture: Of the tab.
-        file_name: Name of its downloads, without an ending.
-        link: Draws a link beside the lamps.
-    """
+    """Say why the number is stored so, and return the answer with its lamps above a picture."""
     trace = case.into(case.fmt)
     with st.container(key="rounding_reason"):
         st.markdown(reason(case, trace))
@@ -148,12 +141,7 @@ def reason(case: Case, trace: CastTrace) -> str:
 
 
 def lamps_html(lit: Collection[str], words: str) -> str:
-    """Return the lamps that are on as one picture with a sentence.
-
-    Args:
-        lit: Their names.
-        words: What these say together, translated.
-    """
+    """Return the lamps that are on as one picture with a sentence."""
     label = escape(_("Lamps on: {names}").format(names=words), quote=True)
     parts = [
         f'<span class="lamp" style="--lamp:var(--b2g-{LAMPS[name].color.replace("_", "-")})">'

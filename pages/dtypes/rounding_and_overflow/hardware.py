@@ -1,18 +1,36 @@
 """Which chips compute natively in a format, and who says so."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
 
-from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, column_of
+from core.dtypes.libraries.hardware import (
+    COLUMNS,
+    HARDWARE,
+    STATUS_WORDS,
+    STATUSES,
+    Chip,
+    Source,
+    Status,
+    column_of,
+)
 from core.dtypes.number_formats.format import Format
-from core.figures.dtypes.rounding_and_overflow.hardware import hardware_picture, source_rows
+from core.figures.dtypes.rounding_and_overflow.matrix import Kind, Mark, mark_matrix
+from core.figures.picture import Look, Picture, Table
 from core.language import _
 from pages.dtypes.rounding_and_overflow.inputs import Case
 from pages.shared.charts import table_markdown
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
+_SYMBOLS: Final[Mapping[Status, tuple[str, str]]] = {
+    "matrix": ("square", "matrix_units"),
+    "vector": ("circle", "vector_units"),
+    "converted": ("triangle-down-open", "converted"),
+    "no": ("x-thin", "absent"),
+    "unknown": ("?", "muted"),
+}
 _FIRST_COLUMN: Final = next(iter(COLUMNS))
 
 
@@ -44,3 +62,68 @@ def sentence(fmt: Format) -> str:
     return _("{format}: {count} of {total} chips multiply it in matrix units").format(
         format=column, count=able, total=len(HARDWARE)
     )
+
+
+def hardware_picture(chips: Sequence[Chip], column: str | None, look: Look) -> Picture:
+    """Return a row a chip and a column a format; the column in question lies on a band.
+
+    The column is a key of `COLUMNS`, or None.
+    """
+    marks = {
+        (chip.name, name): Mark(kind=cell.status, hover=cell_words(chip, name))
+        for chip in chips
+        for name, cell in chip.cells.items()
+    }
+    kinds: dict[str, Kind] = {
+        status: Kind(words=_(STATUS_WORDS[status]), symbol=symbol, meaning=meaning)
+        for status, (symbol, meaning) in _SYMBOLS.items()
+    }
+    table = {_("chip"): [f"{chip.name}, {chip.year}, {chip.architecture}" for chip in chips]}
+    for name in COLUMNS:
+        table[name] = [_(STATUS_WORDS[chip.status(name)]) for chip in chips]
+    figure = mark_matrix(marks, kinds, look, lit=column)
+    return Picture(figure=figure, alt=_sentence(chips, column), table=table)
+
+
+def cell_words(chip: Chip, column: str) -> str:
+    """Return what one chip does with one format, who says so, and when."""
+    cell = chip.cells[column]
+    lines = [f"<b>{chip.name}</b> · {column}: {_(STATUS_WORDS[cell.status])}"]
+    if cell.note:
+        lines.append(_(cell.note))
+    if cell.source is not None:
+        lines.append(f"{cell.source.title} ({cell.source.date})")
+    return "<br>".join(lines)
+
+
+def _sentence(chips: Sequence[Chip], column: str | None) -> str:
+    if column is None:
+        return _("{chips} chips by {formats} formats: what each computes natively.").format(
+            chips=len(chips), formats=len(COLUMNS)
+        )
+    parts = []
+    for status in STATUSES:
+        names = [chip.name for chip in chips if chip.status(column) == status]
+        if names:
+            parts.append(f"{_(STATUS_WORDS[status])}: {_(', ').join(names)}")
+    return _("{format} on {chips} chips. {parts}.").format(
+        format=column, chips=len(chips), parts=_("; ").join(parts)
+    )
+
+
+def source_rows(chips: Sequence[Chip], column: str) -> Table:
+    """Return the cells of one column with their sources."""
+    cells = [chip.cells[column] for chip in chips]
+    return {
+        _("chip"): [chip.name for chip in chips],
+        column: [_(STATUS_WORDS[cell.status]) for cell in cells],
+        _("source"): [_linked(cell.source) for cell in cells],
+        _("date"): [cell.source.date if cell.source else "–" for cell in cells],
+        _("note"): [_(cell.note) if cell.note else "" for cell in cells],
+    }
+
+
+def _linked(source: Source | None) -> str:
+    if source is None:
+        return "–"
+    return f"[{source.title}]({source.address})" if source.address else source.title

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
+import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS, Format, Overflow, Rounding
 from core.dtypes.cast.cast_trace import CastTrace
-from core.dtypes.cast.draws import first_chance
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.cast.slider_values import numbers_around
 from core.dtypes.exact import parse_value
@@ -55,11 +55,6 @@ class Case:
     """What the reader asks for.
 
     Attributes:
-        text: The number as written.
-        value: The number itself, unrounded.
-        fmt: The format.
-        rounding: The rounding mode.
-        overflow: The overflow rule.
         via_fp32: Whether float32 comes first, as in libraries.
         seed: Of stochastic rounding.
         beside: Names of formats to compare with.
@@ -90,7 +85,7 @@ class Case:
     @property
     def chance(self) -> float:
         """What stochastic rounding draws."""
-        return first_chance(self.seed)
+        return float(np.random.default_rng(self.seed).random())
 
     def in_float32(self) -> CastTrace:
         """Return the first of two roundings."""
@@ -124,7 +119,7 @@ def choose_cast() -> Case:
         with in_sight if tab in _NEAR else nullcontext():
             rounding = _choose_mode()
         overflow, via_fp32, seed = _choose_rules(draws=rounding == "stochastic")
-        beside = choose_beside() if tab == "line" else ()
+        beside = _choose_beside() if tab == "line" else ()
         with nullcontext() if is_free else field:
             text = _write("value", _("Exact number"), DEFAULT_VALUE)
         if is_free and view_before != "free":
@@ -159,7 +154,6 @@ def _write(name: str, label: str, default: str) -> str:
 
 
 def _choose_view() -> Shape:
-    """Ask for a part of the number line."""
     return ASK.selectbox(
         "view",
         _("Number line"),
@@ -193,7 +187,6 @@ def _choose_mode() -> Rounding:
 
 
 def _choose_rules(*, draws: bool) -> tuple[Overflow, bool, int]:
-    """Ask for the rest; for a seed only where something is drawn by chance."""
     overflow = ASK.selectbox(
         "overflow",
         _("Overflow rule"),
@@ -211,8 +204,7 @@ def _choose_rules(*, draws: bool) -> tuple[Overflow, bool, int]:
     return overflow, via_fp32, seed
 
 
-def choose_beside() -> tuple[str, ...]:
-    """Show three lists; return the names of formats beside the page's."""
+def _choose_beside() -> tuple[str, ...]:
     names = (
         ASK.selectbox(
             f"format{number}",

@@ -1,13 +1,9 @@
 """What happens to a number that a format cannot hold?"""
 
-from core.language import N_
+from pages.dtypes.rounding_and_overflow import formats, modes, number_line, your_torch, zoom
 from pages.dtypes.rounding_and_overflow.answer import refused, snippet
-from pages.dtypes.rounding_and_overflow.casts import choose_formats, formats, modes, zoom
 from pages.dtypes.rounding_and_overflow.inputs import ASK, choose_cast
-from pages.dtypes.rounding_and_overflow.number_line import line
-from pages.dtypes.rounding_and_overflow.question import ask_both, ask_your_torch
-from pages.dtypes.rounding_and_overflow.your_torch import choose_torch, your_torch
-from pages.shared.tabbed_page import Page, Tab, tabbed_page
+from pages.shared.tabbed_page import Page, tabbed_page
 
 tabbed_page(
     __file__,
@@ -16,17 +12,11 @@ tabbed_page(
         inputs=ASK,
         choose=choose_cast,
         tabs={
-            "zoom": Tab(label=N_("Nearest values"), show=zoom, question=ask_both),
-            "formats": Tab(label=N_("Formats"), show=formats, choose=choose_formats),
-            "modes": Tab(label=N_("Rounding modes"), show=modes),
-            "line": Tab(label=N_("Number line"), show=line),
-            "torch": Tab(
-                label=N_("Your torch"),
-                show=your_torch,
-                choose=choose_torch,
-                question=ask_your_torch,
-                reading="torch",
-            ),
+            "zoom": zoom.TAB,
+            "formats": formats.TAB,
+            "modes": modes.TAB,
+            "line": number_line.TAB,
+            "torch": your_torch.TAB,
         },
         code=snippet,
         refusal=refused,

@@ -81,7 +81,6 @@ def choose_window(ask: Inputs, center: str) -> FreePart:
 
 
 def _choose_width(ask: Inputs) -> int:
-    """Show a slider of powers of two around the one where the drag began."""
     numbers = accepts.number_between(NARROWEST, WIDEST, _DEFAULT_WIDTH)
     accepted = replace(numbers, is_number=False)  # the word of an unseen field, as of a choice
 

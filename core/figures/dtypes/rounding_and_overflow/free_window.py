@@ -57,7 +57,6 @@ def free_window(center: Fraction | float, exponent: int) -> tuple[Window, str]:
 
 
 def _drawable(center: Fraction | float) -> tuple[Fraction, list[str]]:
-    """Return a number that a window can stand at, 0 for NaN, and a sentence if it is another."""
     if isinstance(center, float) and math.isnan(center):
         middle = Fraction(0)
     else:
@@ -69,7 +68,6 @@ def _drawable(center: Fraction | float) -> tuple[Fraction, list[str]]:
 
 
 def _narrowest(middle: Fraction) -> int:
-    """Return the exponent of the narrowest window around a number."""
     least = abs(middle) * _FINEST
     return max(-floor_log2(1 / least), NARROWEST) if least else NARROWEST
 
@@ -156,7 +154,6 @@ def window_words(formats: Sequence[Format], window: Window) -> str:
 
 
 def _end_text(end: float, most: int) -> str:
-    """Return a float64 by the decimal number that it is the nearest to, if that is short."""
     short = f"{end:.{most}g}"
     exact = digits(end, most)
     return short if "…" in exact and float(short) == end else exact

@@ -120,7 +120,6 @@ class Window:
         return values, [digits(value, most) for value in values]
 
     def _moving_ticks(self, exponent: int) -> tuple[list[float], list[str]]:
-        """Mark multiples of a quarter of the width, or a half: they move with the line."""
         low, high = map(Fraction, self.drawn)
         for part in (4, 2):  # on a projector four long ones would collide
             step = Fraction(2) ** exponent / part
@@ -138,7 +137,6 @@ def digits_apart(values: Sequence[float], least: int = _FREE_DIGITS) -> int:
 
 
 def _tick_text(value: float, most: int) -> str:
-    """Return a number for an axis: with all its digits if these are few, else rounded to `most`."""
     exact = digits(value, max(most, _FREE_DIGITS))
     return f"{value:.{most}g}" if "…" in exact else exact
 
@@ -249,7 +247,6 @@ def _too_dense(ticks: tuple[float, ...], window: Window) -> bool:
 
 
 def _edges(fmt: Format, window: Window) -> tuple[list[float], list[str]]:
-    """Return where each stretch of equal distances begins, on both sides, and what it holds."""
     edges: list[float] = []
     texts: list[str] = []
     for each in some_stretches(fmt):

@@ -9,7 +9,7 @@ from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.cast.slider_values import MAGNITUDE_BITS, codes_in_order, decades, numbers_around
 from core.dtypes.exact import parse_value
 
-NUMBERS = (
+NUMBERS = [
     "65519.99",
     "65504",
     "-65504",
@@ -21,7 +21,7 @@ NUMBERS = (
     "1e-400",
     "1e400",
     "-2.5",
-)
+]
 
 
 @pytest.mark.parametrize("name", FORMATS)

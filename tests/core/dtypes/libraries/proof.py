@@ -5,7 +5,6 @@ m + 1 mantissa bits, and on whether anything follows. Three numbers of each clas
 the least, the most) therefore stand for all 2**32: 3 * 2**(10 + m) of them.
 """
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -36,7 +35,6 @@ class ProofRow:
         first_mismatch: The first of them, as text; "" without any.
         num_known: Inputs for which the oracle is known to be wrong and really was.
         reasons: Why, as sentences.
-        seconds: How long it took.
         is_control: Whether the codec was made wrong on purpose: then mismatches must be found.
     """
 
@@ -49,7 +47,6 @@ class ProofRow:
     first_mismatch: str = ""
     num_known: int = 0
     reasons: tuple[str, ...] = ()
-    seconds: float = 0.0
     is_control: bool = False
 
     @property
@@ -108,7 +105,6 @@ def prove_controls() -> Iterator[ProofRow]:
 
 def prove_back(fmt: Format) -> ProofRow:
     """Encode what every code means: the code must come back; NaN codes may change among them."""
-    began = time.perf_counter()
     codes = np.arange(fmt.num_codes, dtype=fmt.code_dtype)
     values = fmt.decode(codes)
     back = fmt.encode(values)
@@ -121,7 +117,6 @@ def prove_back(fmt: Format) -> ProofRow:
         represents=codes.size,
         num_mismatches=int((~same).sum()),
         first_mismatch=_first(codes, back, codes, ~same),
-        seconds=time.perf_counter() - began,
     )
 
 
@@ -136,7 +131,6 @@ def prove_format(fmt: Format, oracles: Iterable[Oracle]) -> Iterator[ProofRow]:
 
 
 def _decoded(fmt: Format, oracle: Oracle, codes: Codes) -> ProofRow:
-    began = time.perf_counter()
     assert oracle.decode is not None
     ours, theirs = fmt.decode(codes), oracle.decode(codes)
     differs = ~_same(ours, theirs)
@@ -148,12 +142,10 @@ def _decoded(fmt: Format, oracle: Oracle, codes: Codes) -> ProofRow:
         represents=codes.size,
         num_mismatches=int(differs.sum()),
         first_mismatch=_first(codes, ours, theirs, differs),
-        seconds=time.perf_counter() - began,
     )
 
 
 def _encoded(fmt: Format, oracle: Oracle, inputs: Float32s) -> ProofRow:
-    began = time.perf_counter()
     assert oracle.encode is not None
     with np.errstate(invalid="ignore"):  # signalling NaNs are among all float32 numbers
         ours = fmt.encode(inputs, overflow=oracle.overflow)
@@ -173,7 +165,6 @@ def _encoded(fmt: Format, oracle: Oracle, inputs: Float32s) -> ProofRow:
         first_mismatch=_first(inputs, ours, theirs, wrong),
         num_known=int((differs & ~wrong).sum()),
         reasons=tuple(each.reason for each in known),
-        seconds=time.perf_counter() - began,
     )
 
 

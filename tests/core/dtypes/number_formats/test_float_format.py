@@ -5,11 +5,8 @@ The oracles are exact fractions, gfloat, struct, numpy and ml_dtypes.
 
 import math
 import struct
-from bisect import bisect_right
 from fractions import Fraction
-from functools import cache
 
-import ml_dtypes
 import numpy as np
 import pytest
 from gfloat import RoundMode, formats, round_ndarray
@@ -20,7 +17,6 @@ from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS, FloatFormat, float_format
 
 FLOATS = [name for name, fmt in FORMATS.items() if isinstance(fmt, FloatFormat)]
 SMALL = [name for name in FLOATS if FORMATS[name].bits <= 16]
-TINY = [name for name in FLOATS if FORMATS[name].bits <= 8]
 DETERMINED = [mode for mode in ROUNDINGS if mode != "stochastic"]
 GFLOAT_MODES = {
     "nearest_even": RoundMode.TiesToEven,
@@ -63,77 +59,6 @@ def telling_inputs(fmt, seed=0):
     values = [random, grid, grid + step, np.nextafter(grid + step, 0), np.array([0.0, *ends])]
     magnitudes = np.concatenate(values)
     return np.concatenate([magnitudes, -magnitudes])
-
-
-@cache
-def numbers_of(fmt):
-    """Return the finite magnitudes of a format in ascending order, as fractions."""
-    return [fmt.exact_magnitude(code) for code in range(fmt.max_code + 1)]
-
-
-def by_search(fmt, value, rounding, overflow):
-    """Round by looking at the two neighbours among all numbers; IEEE 754-2019 sections 4.3, 7.4."""
-    exact, negative = abs(Fraction(value)), math.copysign(1, value) < 0
-    numbers = numbers_of(fmt)
-    gap = numbers[-1] - numbers[-2]
-    beyond = numbers[-1] + gap if fmt.mantissa_bits else numbers[-1] * 2
-    ladder = [*numbers, beyond]
-    place = bisect_right(ladder, exact) - 1
-    if place == len(ladder) - 1 or place < 0:
-        return beyond_ends(fmt, place, negative, rounding, overflow)
-    low, high = ladder[place], ladder[place + 1]
-    goes_up = chosen(exact, (low, high), negative, rounding, place)
-    place += goes_up
-    if place == len(numbers):
-        return beyond_ends(fmt, place, negative, rounding, overflow)
-    return finish(fmt, place, negative)
-
-
-def chosen(exact, neighbours, negative, rounding, place):
-    low, high = neighbours
-    if exact == low:
-        return False
-    share = (exact - low) / (high - low)
-    odd_below = place % 2 == 1
-    return {
-        "nearest_even": share > Fraction(1, 2) or (share == Fraction(1, 2) and odd_below),
-        "nearest_away": share >= Fraction(1, 2),
-        "toward_zero": False,
-        "up": not negative,
-        "down": negative,
-    }[rounding]
-
-
-def beyond_ends(fmt, place, negative, rounding, overflow):
-    if place < 0:  # below the smallest number of a format without zero
-        return fmt.decode([0])[0]
-    stops = {"toward_zero": True, "up": negative, "down": not negative}.get(rounding, False)
-    has_nan = fmt.nan_code is not None
-    if overflow == "saturate" or (overflow == "default" and stops):
-        return finish(fmt, fmt.max_code, negative)
-    if fmt.infinity and overflow in ("default", "infinity"):
-        return -math.inf if negative else math.inf
-    return math.nan if has_nan else finish(fmt, fmt.max_code, negative)
-
-
-def finish(fmt, place, negative):
-    value = float(numbers_of(fmt)[place])
-    if negative and not fmt.signed:
-        return math.nan if value else 0.0
-    return -value if negative and (value or fmt.negative_zero) else value
-
-
-@pytest.mark.slow
-@each([name for name in TINY if name != "float8_e8m0fnu"])
-def test_every_mode_and_policy_chooses_the_neighbour_that_a_search_finds(fmt):
-    values = telling_inputs(fmt)[::29]
-    for rounding in DETERMINED:
-        for overflow in OVERFLOWS:
-            known = [by_search(fmt, value, rounding, overflow) for value in values]
-            assert same(fmt.round(values, rounding, overflow), np.array(known)), (
-                rounding,
-                overflow,
-            )
 
 
 @pytest.mark.parametrize("name", GFLOAT_FORMATS)
@@ -257,19 +182,6 @@ def test_a_policy_without_its_special_takes_the_next_best():
     assert np.isnan(FORMATS["float16"].round([1e9], overflow="nan"))[0]
 
 
-# Worked out by hand from OCP MX v1.0 section 5.4: powers of two, no zero, no sign, 0xFF is NaN.
-E8M0 = [
-    (1.0, 127), (1.49, 127), (1.5, 128), (3.0, 129), (2.9, 128), (2.0**-127, 0),
-    (1.49 * 2.0**-127, 0), (1.5 * 2.0**-127, 1), (1.25 * 2.0**-127, 0), (2.0**-149, 0),
-    (0.0, 0), (-0.0, 0), (-5.0, 255), (-1e-30, 255), (2.0**127, 254), (np.nan, 255), (np.inf, 255),
-]  # fmt: skip
-
-
-def test_the_scale_of_mx_is_the_nearest_power_of_two():
-    values, codes = zip(*E8M0, strict=True)
-    assert FORMATS["float8_e8m0fnu"].encode(values).tolist() == list(codes)
-
-
 @pytest.mark.parametrize(("name", "letter"), [("float16", "e"), ("float32", "f")])
 def test_struct_packs_the_same_codes(name, letter):
     fmt = FORMATS[name]
@@ -292,14 +204,6 @@ def test_a_float64_is_rounded_once_and_not_by_way_of_float32():
     value = 1 + 2.0**-11 + 2.0**-40
     assert FORMATS["float16"].round([value])[0] == np.float16(value) == 1 + 2.0**-10
     assert FORMATS["float16"].round(np.float32([value]))[0] == 1.0
-
-
-def test_tf32_is_float32_with_thirteen_bits_rounded_off():
-    bits = np.random.default_rng(0).integers(0, 0x7F7F0000, 50_000, np.uint32)
-    lowest = (bits >> np.uint32(13)) & np.uint32(1)
-    known = (bits + np.uint32(0x0FFF) + lowest) & np.uint32(0xFFFFE000)
-    rounded = FORMATS["tf32"].round(bits.view(np.float32))
-    assert np.array_equal(rounded, known.view(np.float32).astype(np.float64))
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 0, 2), (2, 3, 4)])
@@ -431,15 +335,6 @@ def test_every_finite_code_means_what_the_definition_says(name):
         if not isinstance(exact, str):
             assert exact == by_definition(fmt, code), code
             assert fmt.decode([code])[0] == float(exact), code
-
-
-@pytest.mark.parametrize("name", [name for name in SMALL if hasattr(ml_dtypes, name)])
-def test_every_code_means_what_ml_dtypes_says(name):
-    fmt = FORMATS[name]
-    codes = np.arange(fmt.num_codes, dtype=fmt.code_dtype)
-    with np.errstate(invalid="ignore"):  # its signalling NaNs complain
-        known = codes.view(getattr(ml_dtypes, name)).astype(np.float64)
-    assert same(fmt.decode(codes), known)
 
 
 @pytest.mark.parametrize(("name", "letter"), [("float16", "e"), ("float32", "f"), ("float64", "d")])

@@ -35,9 +35,3 @@ def test_rows_and_columns_keep_their_order_a_lit_column_has_a_band_and_a_strange
     [band] = figure.layout.shapes
     assert (band.x0, band.x1) == (0.5, 1.5)
     assert not mark_matrix(MARKS, KINDS, Look(), lit="3").layout.shapes
-
-
-def test_a_projector_gets_larger_text():
-    small, large = (mark_matrix(MARKS, KINDS, Look(present=present)) for present in (False, True))
-    assert large.layout.font.size >= 18 > small.layout.font.size
-    assert large.layout.height > small.layout.height

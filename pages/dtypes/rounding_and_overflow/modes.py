@@ -1,6 +1,7 @@
 """Six rounding modes by four overflow rules: what each pair makes of one number."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from core.dtypes.cast.cast_trace import CastTrace
@@ -11,27 +12,41 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
     ROUNDING_NAMES,
     digits,
     outcome_words,
+    precision,
 )
 from core.figures.dtypes.rounding_and_overflow.matrix import frame_cell, word_axes
 from core.figures.picture import Drawing, Look, Picture, Table
-from core.language import _
+from core.language import N_, _
+from pages.dtypes.rounding_and_overflow.answer import answered
+from pages.dtypes.rounding_and_overflow.inputs import Case
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Shown, Tab
 
 Grid = Mapping[tuple[Rounding, Overflow], CastTrace]
 ROW_PX: Final = 34
 
 
+def modes(case: Case) -> Shown:
+    """Show six rounding modes by four overflow rules."""
+    grid = {
+        (rounding, overflow): replace(case, rounding=rounding, overflow=overflow).into(case.fmt)
+        for rounding in ROUNDINGS
+        for overflow in OVERFLOWS
+    }
+    chosen = (case.rounding, case.overflow)
+    picture = modes_picture(grid, chosen, case.fmt.name, case.said, look())
+    shown = answered(case, picture, "rounding_modes")
+    results = dict.fromkeys(digits(trace.result, precision(case.fmt)) for trace in grid.values())
+    said = _("{answer}; by six modes and four overflow rules: {results}")
+    return replace(
+        shown, headline=said.format(answer=shown.headline, results=_(", ").join(results))
+    )
+
+
 def modes_picture(
     grid: Grid, chosen: tuple[Rounding, Overflow], format_name: str, said: str, look: Look
 ) -> Picture:
-    """Return a field of results, a row a mode and a column a rule; the chosen pair is framed.
-
-    Args:
-        grid: (rounding, overflow) -> what the number becomes.
-        chosen: The pair in force.
-        format_name: Of the format in which it is stored.
-        said: The number as the reader wrote it.
-        look: How the reader wants to see.
-    """
+    """Return a field of results, a row a mode and a column a rule; the chosen pair is framed."""
     drawing, cells = Drawing(), {}
     for pair, trace in grid.items():
         cell = OVERFLOWS.index(pair[1]), ROUNDINGS.index(pair[0])
@@ -55,7 +70,6 @@ def modes_picture(
 
 
 def _sentence(grid: Grid, said: str, format_name: str) -> str:
-    """Return how many different results there are, and which."""
     results = dict.fromkeys(digits(trace.result) for trace in grid.values())
     if len(results) == 1:
         return _(
@@ -69,10 +83,12 @@ def _sentence(grid: Grid, said: str, format_name: str) -> str:
 
 
 def _table(grid: Grid) -> Table:
-    """Return the results, a row a rounding mode and a column an overflow rule."""
     table = {_("rounding"): [_(ROUNDING_NAMES[rounding]) for rounding in ROUNDINGS]}
     for overflow in OVERFLOWS:
         table[_(OVERFLOW_NAMES[overflow])] = [
             digits(grid[rounding, overflow].result, 20) for rounding in ROUNDINGS
         ]
     return table
+
+
+TAB = Tab(label=N_("Rounding modes"), show=modes)

@@ -4,9 +4,9 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
-from core.figures.dtypes.bit_layouts.side import BitRow, error_text, half_sentence, side_picture
 from core.figures.picture import Look
 from core.figures.theme import COLORS
+from pages.dtypes.bit_layouts.side import BitRow, error_text, half_sentence, side_picture
 
 PI = "3.141592653589793"
 

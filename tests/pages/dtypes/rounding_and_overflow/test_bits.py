@@ -4,7 +4,9 @@ import struct
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
-from core.figures.dtypes.rounding_and_overflow.bits import (
+from core.figures.picture import Drawing, Look
+from core.figures.theme import COLORS
+from pages.dtypes.rounding_and_overflow.zoom import (
     MAX_KEPT,
     ROW_UNITS,
     bit_row,
@@ -12,8 +14,6 @@ from core.figures.dtypes.rounding_and_overflow.bits import (
     draw_bit_row,
     field_kinds,
 )
-from core.figures.picture import Drawing, Look
-from core.figures.theme import COLORS
 
 
 def texts(name, value):
@@ -57,11 +57,6 @@ def test_where_nothing_was_cut_the_stored_code_is_shown_by_fields():
     assert labels[0].text == "the code that is stored"
     boxes, _labels = bit_row(FORMATS["nf4"], explain_cast(FORMATS["nf4"], "0.3"))
     assert [box.color for box in boxes] == ["other"] * 4
-
-
-def test_fields_of_every_format_cover_its_bits():
-    for name, fmt in FORMATS.items():
-        assert len(field_kinds(fmt)) == fmt.bits, name
 
 
 def test_the_boxes_are_drawn_around_the_middle():

@@ -6,8 +6,8 @@ import pytest
 
 from core.dtypes import FORMATS, float_format
 from core.dtypes.facts.format_facts import format_facts
-from core.figures.dtypes.bit_layouts.numbers import numbers_picture
 from core.figures.picture import Look
+from pages.dtypes.bit_layouts.numbers import numbers_picture
 
 
 @pytest.fixture(scope="module")

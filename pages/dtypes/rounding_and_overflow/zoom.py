@@ -1,22 +1,19 @@
-"""The zoom on a cast: two neighbours, the number truly between them, the bits that decide."""
+"""Between two neighbours: the number, the bits that decide, and what is stored."""
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
+from core.dtypes import FORMATS
 from core.dtypes.cast.cast_trace import Candidate, CastTrace
+from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.facts.explain import bit_fields
 from core.dtypes.facts.number_line import number_at, place_of
+from core.dtypes.number_formats.float_format import FloatFormat
 from core.dtypes.number_formats.format import Format
-from core.figures.dtypes.rounding_and_overflow.bits import (
-    MAX_KEPT,
-    PRESENT_MAX_KEPT,
-    PRESENT_ROW_UNITS,
-    ROW_UNITS,
-    bit_row,
-    code_text,
-    draw_bit_row,
-    hexadecimal,
-)
 from core.figures.dtypes.rounding_and_overflow.cast_words import (
     digits,
     is_negative,
@@ -25,7 +22,15 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
     reason_words,
 )
 from core.figures.picture import Drawing, Look, Picture, Table
-from core.language import _
+from core.figures.theme import CODE_FAMILY
+from core.language import N_, _
+from pages.components.bit_grid.bit_grid import hex_code
+from pages.dtypes.rounding_and_overflow.answer import answered
+from pages.dtypes.rounding_and_overflow.inputs import ASK, Case
+from pages.shared import page_links
+from pages.shared.questions import Choice, predict_then_reveal
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Shown, Tab
 
 HEIGHT_PX: Final = 310
 PRESENT_HEIGHT_PX: Final = 430
@@ -44,6 +49,55 @@ class Mark:
     x: float
     candidate: Candidate
     color: str
+
+
+# The row is this many boxes wide, however few are drawn; a projector has room for fewer.
+ROW_UNITS: Final = 26
+PRESENT_ROW_UNITS: Final = 20
+MAX_KEPT: Final = 18
+PRESENT_MAX_KEPT: Final = 12
+_LONGEST_BITS: Final = 16
+_HEAD: Final = 5
+_ROOMY: Final = 4
+_BOX_PX: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One box: where it stands, what is in it, its colour's meaning, and what it says on hover."""
+
+    x: float
+    text: str
+    color: str
+    hover: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Words under the boxes."""
+
+    x: float
+    text: str
+
+
+Row = tuple[tuple[Box, ...], tuple[Label, ...]]
+
+
+def zoom(case: Case) -> Shown:
+    """Show the two neighbours, the number between them and the bits that decide."""
+    trace, said = case.into(case.fmt), case.said
+    if case.via_fp32:
+        said = f"{said} → float32 {digits(case.in_float32().result, 10)}"
+    code = hex_code(case.fmt, trace.code)
+    to_its_bits = partial(
+        page_links.show_link,
+        "dtypes/bit_layouts",
+        _("The bits of {code}").format(code=code),
+        {"bits_tab": "grid", "bits_format": case.fmt.name, "bits_code": code},
+        icon=":material/apps:",
+    )
+    picture = zoom_picture(case.fmt, trace, said, look())
+    return answered(case, picture, "rounding", link=to_its_bits)
 
 
 def zoom_marks(fmt: Format, trace: CastTrace) -> tuple[Mark, ...]:
@@ -105,7 +159,6 @@ def zoom_picture(fmt: Format, trace: CastTrace, said: str, look: Look) -> Pictur
 
 
 def _axes(look: Look, *, has_line: bool) -> dict[str, Any]:
-    """Return two pairs of hidden axes: the number line above, the row of bits below."""
     hidden = {"visible": False, "fixedrange": True}
     half = (PRESENT_ROW_UNITS if look.present else ROW_UNITS) / 2
     edge, top = PRESENT_EDGE if look.present else EDGE, 0.3 if has_line else 0.6
@@ -178,7 +231,6 @@ def _draw_mark(drawing: Drawing, fmt: Format, mark: Mark, at: float, look: Look)
 
 
 def _missing(fmt: Format, exact: Fraction) -> str:
-    """Return why there is no code."""
     if not exact:
         reason = _("no zero here")
     elif exact < 0 and fmt.min >= 0:
@@ -191,7 +243,6 @@ def _missing(fmt: Format, exact: Fraction) -> str:
 def _draw_result(
     drawing: Drawing, trace: CastTrace, marks: tuple[Mark, ...], at: float, look: Look
 ) -> None:
-    """Draw the way from the number to what is stored, and a frame around that."""
     target = next((m.x for m in marks if m.candidate.exact == trace.exact_result), None)
     color = look.color("overflow" if target is None else "exact")
     if target is None:
@@ -216,7 +267,6 @@ def _draw_result(
 
 
 def _sentence(fmt: Format, trace: CastTrace, said: str) -> str:
-    """Return where the number lies, what is stored and why."""
     most = precision(fmt)
     told = {
         "number": said,
@@ -232,13 +282,11 @@ def _sentence(fmt: Format, trace: CastTrace, said: str) -> str:
 
 
 def _table(fmt: Format, trace: CastTrace, said: str, marks: tuple[Mark, ...]) -> Table:
-    """Return a row for each number in the picture."""
     rows = [(_("the number"), said, "")]
-    rows += [
-        (_("neighbour"), digits(m.candidate.exact, 30), hexadecimal(fmt, m.candidate.code))
-        for m in sorted(marks, key=lambda mark: mark.x)
-    ]
-    rows.append((_("stored"), digits(trace.result, 30), hexadecimal(fmt, trace.code)))
+    for each in (mark.candidate for mark in sorted(marks, key=lambda mark: mark.x)):
+        code = "" if each.code is None else hex_code(fmt, each.code)
+        rows.append((_("neighbour"), digits(each.exact, 30), code))
+    rows.append((_("stored"), digits(trace.result, 30), hex_code(fmt, trace.code)))
     if trace.kept:
         tail = f"{trace.guard} {trace.round_bit} {trace.sticky}"
         rows.append((_("kept bits"), trace.kept, ""))
@@ -249,3 +297,173 @@ def _table(fmt: Format, trace: CastTrace, said: str, marks: tuple[Mark, ...]) ->
         _("value"): [row[1] for row in rows],
         _("code"): [row[2] for row in rows],
     }
+
+
+def bit_row(fmt: Format, trace: CastTrace, max_kept: int = MAX_KEPT) -> Row:
+    """Return the boxes and their labels: the bits of the cast, else those of the stored code.
+
+    Of more than `max_kept` bits the first and the last ones are drawn.
+    """
+    if not trace.kept:
+        return _code_row(fmt, trace.code)
+    shown = _elided(trace.kept, max_kept)
+    is_float = isinstance(fmt, FloatFormat)
+    texts = [f"{shown[0]}.", *shown[1:]] if is_float and len(shown) > 1 else list(shown)
+    kept = [Box(x, text, "mantissa", _("kept bits")) for x, text in enumerate(texts)]
+    first = len(texts) + 0.7
+    tail = [
+        Box(first, str(trace.guard), "guard", _("worth a half of the last kept bit")),
+        Box(first + 2, str(trace.round_bit), "round_bit", _("worth a quarter")),
+        Box(first + 4, str(trace.sticky), "sticky", _("1 if any bit further down is 1")),
+    ]
+    middle = (len(texts) - 1) / 2
+    # Under fewer boxes the longer words would lie on those of the next ones.
+    has_room = is_float and len(texts) >= _ROOMY
+    words = _("kept, the hidden bit first") if has_room else _("kept bits")
+    names = (_("guard"), _("round"), _("sticky"))
+    labels = [Label(box.x, name) for box, name in zip(tail, names, strict=True)]
+    return (*kept, *tail), (Label(middle, words), *labels)
+
+
+def _elided(bits: str, most: int) -> str:
+    if len(bits) <= most:
+        return bits
+    return f"{bits[:_HEAD]}…{bits[-(most - _HEAD - 1) :]}"
+
+
+def _code_row(fmt: Format, code: int) -> Row:
+    bits = _elided(f"{code:0{fmt.bits}b}", MAX_KEPT)
+    kinds = field_kinds(fmt)
+    kinds = kinds if len(bits) == fmt.bits else ("other",) * len(bits)
+    names = {
+        "sign": _("sign"),
+        "exponent": _("exponent"),
+        "mantissa": _("mantissa"),
+        "other": _("code"),
+    }
+    boxes = [
+        Box(x, bit, kind, names[kind])
+        for x, (bit, kind) in enumerate(zip(bits, kinds, strict=True))
+    ]
+    words = _("the code that is stored")
+    return tuple(boxes), (Label((len(bits) - 1) / 2, words),)
+
+
+def field_kinds(fmt: Format) -> tuple[str, ...]:
+    """Return for each bit of a code, the highest first, the field that it belongs to."""
+    return bit_fields(fmt) if isinstance(fmt, FloatFormat) else ("other",) * fmt.bits
+
+
+def draw_bit_row(drawing: Drawing, row: Row, look: Look) -> None:
+    """Draw a row of `bit_row` on the axes x2 and y2, in boxes of one size, around their middle."""
+    boxes, labels = row
+    middle, size = (boxes[0].x + boxes[-1].x) / 2, look.layout()["font"]["size"]
+    drawing.scatter(
+        x=[box.x - middle for box in boxes],
+        y=[1] * len(boxes),
+        mode="markers+text",
+        text=[f"<b>{box.text}</b>" for box in boxes],
+        textfont={"family": CODE_FAMILY, "size": size + 2, "color": look.color("text")},
+        hovertext=[box.hover for box in boxes],
+        hoverinfo="text",
+        marker={
+            "symbol": "square",
+            "size": _BOX_PX,
+            "color": look.color("surface"),
+            "line": {"width": 3, "color": [look.color(box.color) for box in boxes]},
+        },
+        xaxis="x2",
+        yaxis="y2",
+        showlegend=False,
+        cliponaxis=False,
+    )
+    for label in labels:
+        drawing.note(
+            x=label.x - middle,
+            y=1,
+            yshift=-_BOX_PX / 2 - 4,
+            yanchor="top",
+            text=label.text,
+            xref="x2",
+            yref="y2",
+            font={"size": size, "color": look.color("text")},
+        )
+
+
+def code_text(fmt: Format, code: int, look: Look) -> str:
+    """Return a code in hexadecimal and, up to 16 bits, in binary with its fields in colour."""
+    number = hex_code(fmt, code)
+    if fmt.bits > _LONGEST_BITS:
+        return f'<span style="font-family:{CODE_FAMILY}">{number}</span>'
+    bits = zip(field_kinds(fmt), f"{code:0{fmt.bits}b}", strict=True)
+    fields = [
+        f'<span style="color:{look.color("text" if kind == "other" else kind)}">'
+        f"{''.join(bit for _kind, bit in part)}</span>"
+        for kind, part in groupby(bits, key=itemgetter(0))
+    ]
+    return f"{number}<br><b>{' '.join(fields)}</b>"
+
+
+def ask_both() -> None:
+    """Ask what becomes of a number too large, and of one very small."""
+    _ask_beyond_the_largest()
+    _ask_a_small_number()
+
+
+def _ask_beyond_the_largest() -> None:
+    e4m3 = FORMATS["float8_e4m3fn"]
+    largest = digits(e4m3.max)
+    over = digits(explain_cast(e4m3, 465).result)
+    tie = digits(explain_cast(e4m3, 464).result)
+    rounded = digits(explain_cast(e4m3, 464, "nearest_even", "saturate").result)
+    predict_then_reveal(
+        ASK.key("beyond"),
+        _("{max} is the largest number of float8_e4m3fn. What does it make of 465 when it does not "
+          "saturate?").format(max=largest),
+        (
+            Choice(
+                rounded,
+                _("464 still becomes {tie}: a tie to even. 465 lies past halfway.").format(
+                    tie=tie
+                ),
+            ),
+            Choice("480", _("That would be the next number; its code means NaN instead.")),
+            Choice("inf", _("E4M3 has no infinity: its codes went to more numbers.")),
+            Choice(over),
+        ),
+        _(
+            "The next step after {max} would be 480, halfway lies 464. Up to there a number "
+            "becomes {tie}; beyond it the format has only {over}. Saturating, it stays {max}."
+        ).format(max=largest, tie=tie, over=over),
+    )  # fmt: skip
+
+
+def _ask_a_small_number() -> None:
+    half, brain = FORMATS["float16"], FORMATS["bfloat16"]
+    smallest = digits(half.smallest_subnormal, 6)
+    normal = digits(half.smallest_normal, 6)
+    predict_then_reveal(
+        ASK.key("small"),
+        _("What is left of 1e-8 in float16?"),
+        (
+            Choice(digits(explain_cast(half, "1e-8").result)),
+            Choice(
+                normal, _("That is the smallest normal number; subnormal ones lie far below it.")
+            ),
+            Choice(
+                smallest,
+                _("The smallest number is nearer to 1e-8 than zero only from half of it on."),
+            ),
+            Choice(
+                digits(explain_cast(brain, "1e-8").result, 6),
+                _("That is bfloat16: eight exponent bits reach far lower."),
+            ),
+        ),
+        _(
+            "The smallest number of float16 is {smallest}. 1e-8 is less than half of it, so zero "
+            "is nearer. A gradient of this size is lost, unless the loss is scaled up first."
+        ).format(smallest=smallest),
+    )
+
+
+TAB = Tab(label=N_("Nearest values"), show=zoom, question=ask_both)

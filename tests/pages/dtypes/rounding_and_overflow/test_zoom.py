@@ -4,14 +4,14 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
-from core.figures.dtypes.rounding_and_overflow.zoom import (
+from core.figures.picture import Look
+from core.figures.theme import COLORS, MODES
+from pages.dtypes.rounding_and_overflow.zoom import (
     number_x,
     place_words,
     zoom_marks,
     zoom_picture,
 )
-from core.figures.picture import Look
-from core.figures.theme import COLORS, MODES
 
 
 def cast(name, value, *rules):
@@ -106,14 +106,3 @@ def test_every_format_has_words_and_a_picture_for_every_number(name):
         assert found.alt.startswith(value), (name, value)
         assert len({len(column) for column in found.table.values()}) == 1, (name, value)
         assert found.figure.layout.height
-
-
-def test_on_a_projector_the_text_is_larger():
-    assert drawn("float16", "1/3", present=True).layout.font.size >= 18
-
-
-def test_the_sentence_of_the_picture_says_where_and_why():
-    assert picture("bfloat16", "257").alt == (
-        "257 lies between 256 and 258 of bfloat16; 256 is stored. "
-        "The bits after the kept ones are 1 0 0: exactly half, and the even neighbour 256 wins."
-    )

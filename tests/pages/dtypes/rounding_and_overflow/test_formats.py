@@ -7,9 +7,9 @@ import pytest
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
-from core.figures.dtypes.rounding_and_overflow.formats import error_exponent, formats_picture
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.dtypes.rounding_and_overflow.formats import error_exponent, formats_picture
 
 
 def trace(value, name):

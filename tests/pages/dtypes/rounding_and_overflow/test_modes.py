@@ -6,9 +6,9 @@ import pytest
 from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
 from core.dtypes.cast.explain_cast import explain_cast
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
-from core.figures.dtypes.rounding_and_overflow.modes import modes_picture
 from core.figures.picture import Look
 from core.figures.theme import COLORS, MODES
+from pages.dtypes.rounding_and_overflow.modes import modes_picture
 
 
 def drawn(name, value, **look):

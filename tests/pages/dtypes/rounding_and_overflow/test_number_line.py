@@ -24,7 +24,6 @@ from core.figures.dtypes.rounding_and_overflow.free_window import (
     window_marks,
     window_words,
 )
-from core.figures.dtypes.rounding_and_overflow.line import MAX_FORMATS, line_picture
 from core.figures.dtypes.rounding_and_overflow.line_window import (
     BAND_NAMES,
     VIEWS,
@@ -34,6 +33,7 @@ from core.figures.dtypes.rounding_and_overflow.line_window import (
 )
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.dtypes.rounding_and_overflow.number_line import MAX_FORMATS, line_picture
 
 LARGEST = sys.float_info.max
 

@@ -1,14 +1,14 @@
 """One number in many formats: what each stores, and how far that is from the number."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
+from core.dtypes import FORMATS
 from core.dtypes.cast.cast_trace import CastTrace
 from core.dtypes.exact import to_float
 from core.dtypes.number_formats.format import Format
-from core.figures.dtypes.rounding_and_overflow.bits import hexadecimal
 from core.figures.dtypes.rounding_and_overflow.cast_words import (
     LAMPS,
     digits,
@@ -16,12 +16,48 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
     precision,
 )
 from core.figures.picture import Drawing, Look, Picture, Table
-from core.language import _
+from core.language import N_, _
 from core.units import format_percent
+from pages.components.bit_grid.bit_grid import hex_code
+from pages.dtypes.rounding_and_overflow.answer import answered
+from pages.dtypes.rounding_and_overflow.inputs import ASK, Case
+from pages.shared.settings import look
+from pages.shared.tabbed_page import Shown, Tab
 
 ROW_PX: Final = 17
 _FLOOR: Final = -18  # log10 of the smallest relative error drawn: below float64's own
 Row = tuple[Format, CastTrace]
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "common": ("float32", "tf32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+               "float4_e2m1fn", "int8"),
+    "wide": ("float64", "float32", "tf32", "float16", "bfloat16"),
+    "eight": tuple(name for name, fmt in FORMATS.items() if fmt.bits == 8),
+    "small": tuple(name for name, fmt in FORMATS.items() if fmt.bits < 8),
+    "all": tuple(FORMATS),
+}  # fmt: skip
+GROUP_NAMES: Final = {
+    "common": N_("the common ones"),
+    "wide": N_("16 bits and more"),
+    "eight": N_("8 bits"),
+    "small": N_("below 8 bits"),
+    "all": N_("all"),
+}
+
+
+def _choose_formats() -> str:
+    return ASK.selectbox(
+        "group",
+        _("Formats"),
+        tuple(GROUPS),
+        default="common",
+        labels=lambda name: _(GROUP_NAMES[name]),
+    )
+
+
+def formats(case: Case, group: str) -> Shown:
+    """Show the number in many formats."""
+    rows = [(FORMATS[name], case.into(FORMATS[name])) for name in GROUPS[group]]
+    return answered(case, formats_picture(rows, case.said, look()), "formats")
 
 
 def formats_picture(rows: Sequence[Row], said: str, look: Look) -> Picture:
@@ -98,10 +134,13 @@ def formats_table(rows: Sequence[Row]) -> Table:
     return {
         _("format"): [fmt.name for fmt, _trace in rows],
         _("stored"): [digits(trace.result, 20) for trace in traces],
-        _("code"): [hexadecimal(fmt, trace.code) for fmt, trace in rows],
+        _("code"): [hex_code(fmt, trace.code) for fmt, trace in rows],
         _("error"): ["–" if error is None else digits(error, 8) for error in errors],
         _("relative error"): [
             "–" if share is None else format_percent(to_float(share)) for share in shares
         ],
         _("outcome"): [outcome_words(trace) for trace in traces],
     }
+
+
+TAB = Tab(label=N_("Formats"), show=formats, choose=_choose_formats)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from core.dtypes import FORMATS
-from core.figures.dtypes.rounding_and_overflow.spacing import (
+from core.figures.picture import Look
+from core.figures.theme import MODES
+from pages.dtypes.rounding_and_overflow.number_line import (
     COLORS_OF_LINES,
     spacing_picture,
     spacing_points,
 )
-from core.figures.picture import Look
-from core.figures.theme import MODES
 
 
 def drawn(names, value, said, **look):
@@ -72,9 +72,3 @@ def test_more_lines_than_can_be_told_apart_are_refused(count):
 def test_every_format_can_be_drawn():
     for name in FORMATS:
         assert len(drawn([name], 1.0, "1").figure.data[0].x) >= 2, name
-
-
-def test_the_sentence_names_the_gap_above_one():
-    words = drawn(["float16", "bfloat16"], 257.0, "257").alt
-    assert "marked at 257" in words
-    assert "float16 0.0009765…, bfloat16 0.007812…" in words

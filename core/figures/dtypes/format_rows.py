@@ -18,14 +18,7 @@ def are_dense(rows: Sequence[object]) -> bool:
 def row_axes(
     names: Sequence[str], words: Sequence[str], look: Look, right: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return both vertical axes; the right one, y2, is drawn only if a trace lies on it.
-
-    Args:
-        names: Of the formats, the topmost first.
-        words: What stands at the right of each.
-        look: How the reader wants to see.
-        right: Fields of the right axis.
-    """
+    """Return both vertical axes; the right one, y2, is drawn only if a trace lies on it."""
     layout = look.layout()
     size = layout["font"]["size"]
     text_size = min(size, _DENSE_TEXT_PX) if are_dense(names) else size
