@@ -8,7 +8,6 @@ from core.language import N_
 _BYTES: Final = Formula("num_elements * item_bytes")
 _MATMUL: Final = Formula("2 * batch * rows * inner * columns")
 _COUNTED: Final = N_("each element is stored once")
-_AGAIN: Final = N_("each element is stored as often as it is read")
 _TWO: Final = N_("one multiplication and one addition for each pair that meets")
 _ALL: Final = Formula("clones")
 _SEEN: Final = N_("the clone operations that torch ran, one after another")
@@ -18,12 +17,6 @@ def stored_bytes(name: str, num_elements: int, item_bytes: int) -> Item:
     """Return the bytes of a tensor's own elements."""
     values = {"num_elements": num_elements, "item_bytes": item_bytes}
     return item(name, _BYTES, values, unit="bytes", source=_COUNTED, kind="exact")
-
-
-def materialized_bytes(name: str, num_elements: int, item_bytes: int) -> Item:
-    """Return the bytes of a tensor that was stretched, were its elements written out."""
-    values = {"num_elements": num_elements, "item_bytes": item_bytes}
-    return item(name, _BYTES, values, unit="bytes", source=_AGAIN, kind="exact")
 
 
 def matmul_flops(*, batch: int, rows: int, inner: int, columns: int) -> Item:
