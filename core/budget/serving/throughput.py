@@ -75,6 +75,12 @@ class Curve:
         """The point at which memory ends the curve; None if nothing fits."""
         return next((point for point in reversed(self.points) if point.fits), None)
 
+    @property
+    def turning(self) -> int | None:
+        """Fewest sequences at which computing takes longer than reading; None on this curve."""
+        slow = (point.concurrency for point in self.points if point.bound == "computing")
+        return next(slow, None)
+
 
 def user_speed(token: Item) -> Item:
     """Return the tokens/s that one reader sees, from `decode_latency`."""

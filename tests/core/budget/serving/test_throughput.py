@@ -59,11 +59,10 @@ def test_short_contexts_turn_to_computing_and_long_ones_never_do():
     short = throughput_curve(spec, ServingPlan(prompt_len=16, output_len=16), H100)
     long = throughput_curve(spec, ServingPlan(prompt_len=100_000), H100)
 
-    slow = [point.concurrency for point in short.points if point.bound == "computing"]
-    assert min(slow) > 100
-    before = {point.bound for point in short.points if point.concurrency < min(slow)}
-    assert before == {"reading"}
-    assert "computing" not in {point.bound for point in long.points}
+    before = [p for p in short.points if p.concurrency < short.turning]
+    assert short.turning > 100
+    assert {point.bound for point in before} == {"reading"}
+    assert long.turning is None
 
 
 def test_speeds_are_tokens_over_seconds():
