@@ -6,7 +6,6 @@ of what fits where 150 ms, one simulated step of a 7B model 1 s and of a 70B mod
 """
 
 import argparse
-import itertools
 import os
 import statistics
 import time
@@ -20,7 +19,6 @@ import psutil
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.comparison.difference import difference
 from core.budget.compute.step_flops import step_flops
 from core.budget.fits.jobs import serving_ways
 from core.budget.fits.matrix import matrix
@@ -64,7 +62,6 @@ def over_models(name: str, call: Callable[..., object], goal: float | None = Non
 def budgets() -> Sequence[Task]:
     """Return the closed forms that answer a slider."""
     kept = replace(RECIPE, checkpointing="none")
-    pairs = itertools.cycle([training_budget(spec, RECIPE, ALONE).item for spec in EVERY_MODEL])
     return (
         over_models("parameters", count_parameters),
         over_models(
@@ -85,7 +82,6 @@ def budgets() -> Sequence[Task]:
             "communication, 64 devices",
             lambda: communication(MODELS["llama-2-70b"], RECIPE, SPREAD),
         ),
-        Task("difference of two", lambda: difference(next(pairs), next(pairs))),
     )
 
 

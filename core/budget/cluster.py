@@ -68,6 +68,8 @@ class DeviceSpec:
         peer_to_peer: Whether devices reach each other without the host's memory; if not, `link`
             is a bound.
         maker: Who sells it.
+        product_name: What the card calls itself, as torch and NVML write it, without its maker; ""
+            where no name means this very row: an A10G, an RTX 4090 D, a slice of a card is none.
         context: Bytes of a process's CUDA context; `memory_usable` is without them already.
     """
 
@@ -89,6 +91,7 @@ class DeviceSpec:
     joined: int = 0
     peer_to_peer: bool = True
     maker: str = ""
+    product_name: str = ""
     context: float = 0.0
 
     def __post_init__(self) -> None:

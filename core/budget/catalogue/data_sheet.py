@@ -22,6 +22,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
     link: float,
     host_link: float,
     source: str,
+    product_name: str = "",
     pair_link: float = 0,
     joined: int = 0,
     peer_to_peer: bool = True,
@@ -43,6 +44,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
             together (data sheets print both directions together).
         host_link: To the host, GB/s in one direction.
         source: Where the row comes from, a message id.
+        product_name: What torch and NVML call it, where that means this one row.
         pair_link: Of these GB/s, those to one other device; 0 if it gets all of them.
         joined: How many devices the links join; 0 for all of a machine.
         peer_to_peer: Whether devices reach each other without the host's memory.
@@ -69,6 +71,7 @@ def sold(  # noqa: PLR0913  one argument for each column of the data sheet
         joined=joined,
         peer_to_peer=peer_to_peer,
         source=source,
+        product_name=product_name,
         date=READ,
         sparsity=sparsity,
         known=known,

@@ -20,6 +20,16 @@ DEVICES: Final[Mapping[str, DeviceSpec]] = {**NVIDIA_DATA_CENTER, **NVIDIA_RTX, 
 """Key, as in a link -> device; those of one maker together."""
 
 
+def sold_as(product_name: str) -> DeviceSpec | None:
+    """Return the card as it is sold; None if no row is known to be this very product.
+
+    >>> sold_as("NVIDIA H100 80GB HBM3").name, sold_as("NVIDIA A10G")
+    ('H100 SXM', None)
+    """
+    name = product_name.removeprefix("NVIDIA ")  # older drivers write none
+    return next((each for each in DEVICES.values() if name and each.product_name == name), None)
+
+
 def custom_device(
     *,
     name: str = "",

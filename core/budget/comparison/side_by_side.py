@@ -1,7 +1,4 @@
-"""Two settings side by side: each number of the one beside the same of the other.
-
-`core.budget.comparison.difference` says why a tree changed; this puts rows beside each other.
-"""
+"""Two settings side by side: each number of the one beside the same of the other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

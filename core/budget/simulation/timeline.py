@@ -100,11 +100,6 @@ class StepTimeline:
         return self.events[self.peak_index].live
 
     @property
-    def peak_event(self) -> StepEvent:
-        """The operation at the peak."""
-        return self.events[self.peak_index]
-
-    @property
     def persistent(self) -> int:
         """Bytes that live between steps."""
         return sum(self.base.values())

@@ -16,10 +16,10 @@ from core.budget.parallel.context import local_recipe, received_block
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, shares
 from core.budget.training.activations import activation_sizes
-from core.budget.training.moments import step_moments
 from core.budget.training.scenario import check_recipe
 from core.budget.training.states import optimizer, state_sizes, weights
-from core.budget.training.transients import transient_sizes
+from core.budget.training.step_peak import step_moments
+from core.budget.training.temporary import temporary_sizes
 from core.budget.weights.parameters import counts, share_counts
 from core.language import N_, _
 from core.models.spec import ModelSpec
@@ -126,7 +126,7 @@ def rank_items(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> tuple[I
     held = share_counts(spec, share)
     sizes: dict[str, Number] = activation_sizes(spec, recipe, share)
     sizes |= state_sizes(spec, recipe, share, held)
-    sizes |= transient_sizes(spec, recipe, share, held)
+    sizes |= temporary_sizes(spec, recipe, share, held)
     return (
         weights(recipe, share, held, sizes),
         optimizer(recipe, sizes),

@@ -75,21 +75,6 @@ class Scenario:
             cluster = replace(cluster, sequence_parallel=False)
         return replace(self, recipe=recipe, cluster=cluster)
 
-    def adopt(self, other: "Scenario", names: tuple[str, ...]) -> "Scenario":
-        """Return this scenario with some choices of another.
-
-        Raises:
-            ValueError: If the mixture cannot be; the sentence says why.
-        """
-        mixed = {**self.choices, **{name: other.choices[name] for name in names}}
-        return Scenario(
-            spec=mixed["model"],
-            recipe=TrainingRecipe(**{name: mixed[name] for name in RECIPE_FIELDS}),
-            cluster=Cluster(
-                device=mixed["device"], **{name: mixed[name] for name in CLUSTER_FIELDS}
-            ),
-        )
-
 
 def named_scenario(
     model: str,

@@ -5,7 +5,7 @@ Why apart: how fast a device could be is no part of how a run is launched.
 
 from typing import Any
 
-from core.budget.catalogue.product_names import sold_as
+from core.budget.catalogue.devices import sold_as
 from core.budget.cluster import product_dtype
 from core.machine import cached_probe
 from core.machine.nvml import visible_gpus

@@ -6,8 +6,6 @@ from typing import Final
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.comparison.difference import Step
-from core.budget.item import written
 from core.budget.recipe import LoRA
 from core.budget.training.scenario import CHOICES, Scenario
 from core.language import N_, _
@@ -71,34 +69,6 @@ def choice_text(name: str, scenario: Scenario) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def setting_text(scenario: Scenario, also: Sequence[str] = ()) -> str:
-    """Return a setting in words: model, devices, sizes of a step, formats, checkpointing.
-
-    Args:
-        scenario: The setting.
-        also: Names of further choices that are said: those in which another setting differs.
-    """
-    recipe, cluster = scenario.recipe, scenario.cluster
-    said = {
-        "model": scenario.spec.name,
-        "device": f"{cluster.num_devices:,} × {cluster.device.name}",
-        "seq_len": _("{batch} × {length} tokens").format(
-            batch=recipe.batch_size, length=f"{recipe.seq_len:,}"
-        ),
-        "precision": choice_text("precision", scenario),
-        "optimizer": choice_text("optimizer", scenario),
-    }
-    told = {*said, "num_devices", "batch_size"}
-    named = [name for name in dict.fromkeys(("checkpointing", *also)) if name not in told]
-    more = [
-        _("{choice}: {value}").format(
-            choice=_(CHOICE_NAMES[name]), value=choice_text(name, scenario)
-        )
-        for name in named
-    ]
-    return _("; ").join([*said.values(), *more])
-
-
 def that_differ(scenarios: Sequence[Scenario]) -> list[str]:
     """Return the names of the choices in which scenarios differ."""
     found = [{name: each.choices[name] for name in CHOICES} for each in scenarios]
@@ -113,26 +83,3 @@ def short_words(scenario: Scenario, differing: Sequence[str]) -> list[str]:
         else f"{_(CHOICE_NAMES[name])} {choice_text(name, scenario)}"
         for name in dict.fromkeys(("model", *differing))
     ]
-
-
-def change_text(names: Sequence[str], first: Scenario, last: Scenario) -> str:
-    """Return what changes between two scenarios: "micro-batch size 1 → 4"."""
-    parts = [
-        f"{_(CHOICE_NAMES[name])} {choice_text(name, first)} → {choice_text(name, last)}"
-        for name in names
-    ]
-    return _(", ").join(parts)
-
-
-def why(step: Step) -> str:
-    """Return the inputs of the rules that changed under a step, as the formulas name them."""
-    parts = [
-        f"{each.name} {_written(each.before)} → {_written(each.after)}" for each in step.inputs[:4]
-    ]
-    if step.other_rule:
-        parts.append(_("another formula"))
-    return _(", ").join(parts)
-
-
-def _written(value: float | None) -> str:
-    return "–" if value is None else written(value)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.budget.by_hand.tensor_rules import copied_bytes, matmul_flops, stored_bytes
+from core.budget.by_hand.rules import copied_bytes, matmul_flops, stored_bytes
 from core.figures.tensors.broadcasting.product import product_picture
 from core.language import _
 from core.tensors.broadcast_examples import PRODUCT_BY_KEY, PRODUCTS

@@ -5,7 +5,14 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from core.budget.by_hand.gpt import count_parameters, gradients, optimizer, step_flops, weights
-from core.budget.by_hand.rules import flops_rule, state_rule, two_layer_flops
+from core.budget.by_hand.rules import (
+    copied_bytes,
+    flops_rule,
+    matmul_flops,
+    state_rule,
+    stored_bytes,
+    two_layer_flops,
+)
 from core.models.spec import GPTShape
 
 GPT2 = GPTShape(num_layers=12, hidden_dim=768, num_heads=12, vocab_size=50257, seq_len=1024)
@@ -75,3 +82,17 @@ def test_the_numbers_of_the_lecture_and_the_one_that_is_measured():
 def test_sizes_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="width is 0; it must lie between 1 and 1,000,000"):
         two_layer_flops(1, 0, 1, input_needs_gradient=True)
+
+
+def test_the_flops_of_a_batch_are_those_that_torch_counts():
+    rule = matmul_flops(batch=6, rows=16, inner=32, columns=2)
+    with FlopCounterMode(display=False) as counter:
+        torch.zeros(6, 16, 32) @ torch.zeros(6, 32, 2)
+    assert rule.amount == counter.get_total_flops()
+    assert rule.substituted == "2 * 6 * 16 * 32 * 2"
+
+
+def test_bytes_are_those_of_the_tensors():
+    x = torch.zeros(3, 1)
+    assert stored_bytes("x", x.numel(), x.itemsize).num_bytes == x.untyped_storage().nbytes()
+    assert copied_bytes(48).kind == "measured"

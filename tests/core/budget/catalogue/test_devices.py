@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.budget.catalogue.devices import DEVICES, custom_device, local_device
+from core.budget.catalogue.devices import DEVICES, custom_device, local_device, sold_as
 from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.usable_memory import CUDA_CONTEXT
 from core.budget.cluster import Cluster
@@ -224,6 +224,16 @@ def test_whatever_the_device_a_budget_is_the_same_and_time_follows_its_speeds():
         spread = replace(plan, tensor=4)
         slow = decode_latency(spec, spread, Cluster(device=device)).amount
         assert decode_latency(spec, spread, wider).amount < slow, key
+
+
+def test_a_product_name_leads_to_one_row_of_an_nvidia_card_and_a_name_like_it_nowhere():
+    named = {device.product_name: device for device in DEVICES.values() if device.product_name}
+    assert sum(bool(device.product_name) for device in DEVICES.values()) == len(named)
+    for name, device in named.items():
+        assert device.maker == "NVIDIA"
+        assert sold_as(name) is sold_as(f"NVIDIA {name}") is device
+    for name in ("A10G", "GeForce RTX 3060", "H20-3e", "H100", "L40", "CPU", ""):
+        assert sold_as(f"NVIDIA {name}") is sold_as(name) is None, name
 
 
 def test_devices_without_bf16_units_have_no_such_peak():

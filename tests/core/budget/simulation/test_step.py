@@ -81,7 +81,7 @@ def test_the_simulated_peak_is_the_cpu_allocators_peak_within_a_thousandth():
         simulated = simulate_step(spec, each)
         measured = measured_peak(spec, each)
         error = (simulated.peak - simulated.persistent) / measured - 1
-        assert abs(error) <= 0.001, (spec.name, each, simulated.peak_event, error)
+        assert abs(error) <= 0.001, (spec.name, each, simulated.events[simulated.peak_index], error)
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ def test_the_peak_is_the_first_highest_event():
     assert TIMELINE.persistent == 100
     assert TIMELINE.peak_index == 3
     assert TIMELINE.peak == 144
-    assert TIMELINE.peak_event.module == "blocks.1.q"
+    assert TIMELINE.events[TIMELINE.peak_index].module == "blocks.1.q"
 
 
 def test_the_curves_of_all_kinds_and_the_base_add_up_to_what_is_live():

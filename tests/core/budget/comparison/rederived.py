@@ -1,16 +1,12 @@
-"""Our figure for each published one: what `quantity` names in published.toml; and their ladder."""
+"""Our figure for each published one: what `quantity` names in published.toml."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 from core.budget.by_hand.rules import flops_rule
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.comparison.difference import Difference, peak_difference
-from core.budget.comparison.published import PublishedFigure, published
 from core.budget.compute.chinchilla import machine_flops
 from core.budget.item import Formula, Item, item, total, weakest
 from core.budget.recipe import LoRA, TrainingRecipe
@@ -26,8 +22,8 @@ from core.budget.training.memory import OVERHEADS, allocator_reserve, training_b
 from core.budget.training.scenario import Scenario, named_scenario
 from core.budget.weights.adapters import adapter_widths
 from core.budget.weights.parameters import counts
-from core.language import N_
 from core.models.spec import ModelSpec
+from tests.core.budget.comparison.published import PublishedFigure
 
 Inputs = Mapping[str, Any]
 STORED: Final = Formula("(num_params + extra_params) * bytes_each")
@@ -40,15 +36,6 @@ WITHOUT: Final[Mapping[str, Collection[str]]] = {
     "gradients": {"gradients"},
     "kept": {"block inputs"},
 }
-# The words of `also` in published.toml.
-OWN_PARTS: Final = (
-    N_("logits in bf16"),
-    N_("products done again"),
-    N_("torchtune's CEWithChunkedOutputLoss, compiled: all logits first, no fp32 copy"),
-    N_("torchtitan: the model's own logits live on beside their fp32 copy"),
-    N_("torchtitan's selective op AC keeps the results of every second matmul only: not k, o, up"),
-)
-NUMBER: Final = 21  # of the list of ground truths: torchtune's table of optimization flags
 
 
 def rederive(figure: PublishedFigure) -> Item | None:
@@ -72,8 +59,8 @@ def stored_weights(inputs: Inputs) -> Item:
         "extra_params": inputs["extra_params"],
         "bytes_each": inputs["bytes_each"],
     }
-    source = N_("one stored number per parameter")
-    return item(N_("weights"), STORED, values, unit="bytes", kind="exact", source=source)
+    source = "one stored number per parameter"
+    return item("weights", STORED, values, unit="bytes", kind="exact", source=source)
 
 
 def adapters(inputs: Inputs) -> Item:
@@ -83,8 +70,8 @@ def adapters(inputs: Inputs) -> Item:
         "rank": inputs["rank"],
         "total_width": sum(widths[target] for target in inputs["targets"]),
     }
-    source = N_("Hu et al. 2021, LoRA: two thin matrices beside each adapted one")
-    return item(N_("adapters"), ADAPTERS, values, unit="parameters", kind="exact", source=source)
+    source = "Hu et al. 2021, LoRA: two thin matrices beside each adapted one"
+    return item("adapters", ADAPTERS, values, unit="parameters", kind="exact", source=source)
 
 
 def kv_cache_bytes(inputs: Inputs) -> Item:
@@ -123,8 +110,8 @@ def implied_mfu(inputs: Inputs) -> Item:
         "device_hours": inputs["device_hours"],
         "flops_per_second": inputs["flops_per_second"],
     }
-    source = N_("6 FLOPs for each parameter and token; Kaplan et al. 2020, section 2.1")
-    return item(N_("MFU"), IMPLIED, values, unit="1", kind="claimed", source=source)
+    source = "6 FLOPs for each parameter and token; Kaplan et al. 2020, section 2.1"
+    return item("MFU", IMPLIED, values, unit="1", kind="claimed", source=source)
 
 
 def scenario_of(inputs: Inputs) -> Scenario:
@@ -165,9 +152,7 @@ def saved_per_layer(inputs: Inputs) -> Item:
         "kept_by_all_layers": sum(part.amount for part in parts),
         "num_layers": scenario.spec.num_layers,
     }
-    return item(
-        N_("activations"), ONE_LAYER, values, unit="bytes", kind=kind, source=parts[0].source
-    )
+    return item("activations", ONE_LAYER, values, unit="bytes", kind=kind, source=parts[0].source)
 
 
 def scales_saved(inputs: Inputs) -> Item:
@@ -177,8 +162,8 @@ def scales_saved(inputs: Inputs) -> Item:
         "one_scale_per_block": allocated(inputs).amount,
         "quantized_scales": allocated({**inputs, "lora": twice}).amount,
     }
-    source = N_("Dettmers et al. 2023, QLoRA, section 3: 8-bit scales of the scales")
-    return item(N_("scales"), SCALES, values, unit="bytes", kind="exact", source=source)
+    source = "Dettmers et al. 2023, QLoRA, section 3: 8-bit scales of the scales"
+    return item("scales", SCALES, values, unit="bytes", kind="exact", source=source)
 
 
 REDERIVED: Final[Mapping[str, Callable[[Inputs], Item]]] = {
@@ -242,34 +227,3 @@ def _own_part(part: Inputs, scenario: Scenario) -> Item:
         kind="exact",
         source=part["source"],
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """One technique on top of those before it (LoRA and QLoRA replace two of them).
-
-    Attributes:
-        published: The published peak.
-        ours: What our rules give; None for the first rung, whose lengths were not published.
-    """
-
-    published: PublishedFigure
-    ours: Item | None
-
-    @property
-    def slug(self) -> str:
-        """A short name for addresses: "packed"."""
-        return self.published.slug.removeprefix("torchtune-")
-
-
-@cache
-def ladder() -> tuple[Rung, ...]:
-    """Return the rungs from the top."""
-    rows = [row for row in published().values() if row.number == NUMBER]
-    return tuple(Rung(row, rederive(row)) for row in rows)
-
-
-def step_down(rungs: tuple[Rung, ...], place: int) -> Difference | None:
-    """Return what changed from the rung above; None where one of the two has no figure of ours."""
-    above, here = rungs[place - 1].ours if place else None, rungs[place].ours
-    return None if above is None or here is None else peak_difference(above, here)

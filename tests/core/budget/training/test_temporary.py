@@ -8,11 +8,11 @@ from core.budget.recipe import TrainingRecipe
 from core.budget.share import whole
 from core.budget.simulation.tracker import StorageTracker
 from core.budget.training.states import state_sizes
-from core.budget.training.transients import (
+from core.budget.training.temporary import (
     logits_and_loss,
     step_temporary,
     step_walk,
-    transient_sizes,
+    temporary_sizes,
 )
 from core.budget.weights.parameters import counts, share_counts
 
@@ -22,7 +22,7 @@ SPEC = MODELS["llama-3.1-8b"]
 def sizes_of(recipe, spec=SPEC):
     share = whole(spec)
     held = share_counts(spec, share)
-    sizes = state_sizes(spec, recipe, share, held) | transient_sizes(spec, recipe, share, held)
+    sizes = state_sizes(spec, recipe, share, held) | temporary_sizes(spec, recipe, share, held)
     tokens = {
         "num_tokens": recipe.num_tokens,
         "norm_tokens": recipe.num_tokens,

@@ -79,10 +79,10 @@ _SCORES: Final = N_("scores, their softmax, and what dropout leaves of it with i
 _FLOW: Final = N_("gradients of activations on their way through one layer: traced")
 
 
-def transient_sizes(
+def temporary_sizes(
     spec: ModelSpec, recipe: TrainingRecipe, share: Share, held: ParameterCounts
 ) -> dict[str, Number]:
-    """Return what the transients depend on beside `activation_sizes` and `state_sizes`."""
+    """Return what temporary tensors depend on beside `activation_sizes` and `state_sizes`."""
     precision = PRECISIONS[recipe.precision]
     rows = recipe.num_tokens
     if spec.mixture is not None and share.num_expert_layers:

@@ -22,7 +22,7 @@ from core.budget.training.activations import (
     rotary_activations,
 )
 from core.budget.training.states import gradients, resident_gradients
-from core.budget.training.transients import (
+from core.budget.training.temporary import (
     cast_copies,
     final_norm,
     flowing,

@@ -1,7 +1,6 @@
 """Figures that others have published: what kind of figure, and how near ours must come."""
 
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,21 +10,11 @@ from typing import Any, Final
 from core.budget.check import check_choice
 from core.budget.item import Number
 from core.budget.training.memory import NOT_COUNTED
-from core.language import N_
 
 FILE: Final = Path(__file__).with_name("published.toml")
-KINDS: Final[Mapping[str, str]] = {
-    "allocated": N_("bytes in live tensors (torch: allocated, active)"),
-    "reserved": N_("bytes that the allocator took from the driver (torch: reserved)"),
-    "nvidia-smi": N_("bytes that the driver sees, context included"),
-    "counted": N_("counted or derived, not measured"),
-    "time": N_("seconds, or tokens a second, of a real run"),
-}
-ORIGINS: Final[Mapping[str, str]] = {
-    "printed": N_("printed by others, and no rule of ours was learned from it: independent"),
-    "derived": N_("not printed as it stands: derived from inputs or a formula that are"),
-    "fitted": N_("printed by others, but our rule was learned from it: no proof of the rule"),
-}
+KINDS: Final = ("allocated", "reserved", "nvidia-smi", "counted", "time")
+ORIGINS: Final = ("printed", "derived", "fitted")
+"""Independent of our rules; derived from what is; what one of our rules was learned from."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,8 +55,8 @@ class PublishedFigure:
     note: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_choice("kind", self.kind, tuple(KINDS))
-        check_choice("origin", self.origin, tuple(ORIGINS))
+        check_choice("kind", self.kind, KINDS)
+        check_choice("origin", self.origin, ORIGINS)
         for flag in self.not_counted:
             check_choice("not_counted", flag, tuple(NOT_COUNTED))
         if self.not_counted and self.tolerance is None:
@@ -105,9 +94,3 @@ def read_published(text: str) -> Mapping[str, PublishedFigure]:
 def published() -> Mapping[str, PublishedFigure]:
     """Return all figures of published.toml by slug, in its order."""
     return read_published(FILE.read_text(encoding="utf-8"))
-
-
-def count_origins() -> Mapping[str, int]:
-    """Return how many figures there are of each origin, in the order of ORIGINS."""
-    found = Counter(figure.origin for figure in published().values())
-    return {origin: found[origin] for origin in ORIGINS}
