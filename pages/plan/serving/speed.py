@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from core.budget.budget import fit_words
 from core.budget.catalogue.models import MODELS
@@ -327,7 +327,7 @@ def speed(case: Case, published: bool) -> Shown:
     )
 
 
-def two_speeds(a: tuple[Case, bool], b: tuple[Case, bool]) -> Shown:
+def two_speeds(a: Sequence[Any], b: Sequence[Any]) -> Shown:
     """Show how fast two plans are, for one of their users and for the device."""
     cases = (a[0], b[0])
     return shown(*map(_side, cases, two_names(*map(words_of, cases))))
