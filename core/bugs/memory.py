@@ -50,7 +50,7 @@ CARDS: Final = (
         why=N_("Dividing by 1024³ gives GiB. A GB is 10⁹ bytes: {right}."),
         written="{:.1f} GB",
         page="plan/model_sizes",
-        query=(("sizes_tab", "table"),),
+        query=(("sizes_several", "true"),),
         concepts=("C14",),
     ),
     Card(
@@ -67,7 +67,7 @@ CARDS: Final = (
         why=N_("32,000 · 4,096 · 4 bytes are {right}; divided by 2³⁰ they are GiB."),
         written="{:.2f} GB",
         page="plan/model_sizes",
-        query=(("sizes_tab", "tensor"), ("sizes_tensor", "embedding")),
+        query=(("sizes_tab", "parts"), ("sizes_tensor", "embedding")),
         concepts=("C114",),
     ),
     Card(
@@ -88,7 +88,7 @@ CARDS: Final = (
         shows="right",
         written="{:,}",
         page="plan/model_sizes",
-        query=(("sizes_tab", "tensor"), ("sizes_tensor", "embedding")),
+        query=(("sizes_tab", "parts"), ("sizes_tensor", "embedding")),
         concepts=("C114",),
     ),
     Card(
@@ -108,7 +108,7 @@ CARDS: Final = (
         ),
         written="{:.2f} GiB",
         page="plan/model_sizes",
-        query=(("sizes_tab", "table"),),
+        query=(("sizes_several", "true"),),
         concepts=("C105",),
     ),
     Card(

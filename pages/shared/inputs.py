@@ -214,11 +214,14 @@ class Inputs:
         *,
         default: tuple[str, ...],
         most: int,
+        labels: Callable[[str], str] = str,
         help: str | None = None,
     ) -> tuple[str, ...]:
         """Show a list in which up to `most` options can be chosen; they keep the reader's order."""
         accepted: Accepts[Any] = accepts.some_of(options, default, most)  # a list in the session
-        draw = partial(st.multiselect, label, options, max_selections=most, help=help)
+        draw = partial(
+            st.multiselect, label, options, max_selections=most, format_func=labels, help=help
+        )
         return tuple(self.choose(name, accepted, draw))
 
     def choose(

@@ -11,7 +11,8 @@ from tests.app.shown import OWN, alt, ask, headline, said
 from tests.core.budget.usable import usable
 
 PAGE = "plan/model_sizes"
-TABS = ("model", "gguf", "table", "parts", "tensor")
+TABS = ("model", "gguf", "parts")
+REAL = "llama-2-7b,llama-2-13b,llama-2-70b"
 
 
 def test_the_page_opens_on_llama_2_7b(open_page):
@@ -96,8 +97,8 @@ def test_without_the_rest_a_quantized_model_is_smaller(open_page):
 
 
 def test_the_table_says_how_much_was_wrong_and_real_counts_have_no_such_note(open_page):
-    assert "11 of 15 printed figures were wrong" in headline(open_page(PAGE, sizes_tab="table"))
-    real = open_page(PAGE, sizes_tab="table", sizes_real="true", sizes_scales="true")
+    assert "11 of 15 printed figures were wrong" in headline(open_page(PAGE, sizes_several="true"))
+    real = open_page(PAGE, sizes_several="true", sizes_compared=REAL, sizes_scales="true")
     assert headline(real) == "Llama-2 70B takes 256.96 GiB in float32, 33.85 GiB in int4_group128"
 
 
@@ -110,13 +111,13 @@ def test_a_round_number_shows_the_parts_of_the_nearest_model_and_says_so(open_pa
 
 def test_every_famous_tensor_has_its_bytes(open_page):
     for key in TENSORS:
-        app = open_page(PAGE, sizes_tab="tensor", sizes_tensor=key)
+        app = open_page(PAGE, sizes_tab="parts", sizes_tensor=key)
         assert "numbers are" in headline(app), key
         assert "length_0 * length_1" in app.metric[0].help, key
 
 
 def test_a_shape_of_ones_own_and_what_is_no_shape(open_page):
-    own = {"sizes_tab": "tensor", "sizes_tensor": "own"}
+    own = {"sizes_tab": "parts", "sizes_tensor": "own"}
 
     small = open_page(PAGE, **own, sizes_shape="3 x 5")
     refused = open_page(PAGE, **own, sizes_shape="three")
@@ -161,9 +162,7 @@ def test_every_tab_shows_code_that_runs(open_page, run_code):
     for tab, printed in (
         ("model", "int4_group128            3.60 GiB"),
         ("gguf", "4,080,263,168 bytes     3.80 GiB   4.844 bits per weight"),
-        ("table", "260.77 GiB"),
         ("parts", "active for a token 6,607,347,712"),
-        ("tensor", "2.2500 GiB = 2,415,919,104 bytes"),
     ):
         assert printed in run_code(open_page(PAGE, sizes_tab=tab), tab), tab
 
@@ -173,8 +172,10 @@ def test_code_needs_nothing_but_python_and_counts_as_core_does(open_page, run_co
         ({"sizes_tab": "parts", "sizes_size": "deepseek-v3"}, "671,026,404,352"),
         ({"sizes_tab": "parts", "sizes_size": "gpt2"}, "124,439,808"),
         ({"sizes_rest": "false"}, "3.24 GiB"),
-        ({"sizes_tab": "table", "sizes_real": "true", "sizes_scales": "true"}, "33.85 GiB"),
-        ({"sizes_tab": "tensor", "sizes_tensor": "own", "sizes_shape": "3 x 5"}, "60 bytes"),
+        ({"sizes_several": "true"}, "260.77 GiB"),
+        ({"sizes_several": "true", "sizes_compared": REAL, "sizes_scales": "true"}, "33.85 GiB"),
+        ({"sizes_tab": "parts", "sizes_tensor": "gpt3_ffn"}, "2.2500 GiB = 2,415,919,104 bytes"),
+        ({"sizes_tab": "parts", "sizes_tensor": "own", "sizes_shape": "3 x 5"}, "60 bytes"),
     ):
         app = open_page(PAGE, **query)
         tab = query.get("sizes_tab", "model")

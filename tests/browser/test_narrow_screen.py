@@ -23,7 +23,7 @@ PLACES = {  # address -> the switch of its tabs, and which of them are looked at
     "/flops-and-time": ("flops_tab", {"mfu": 2, "roofline": 3}),
     "/parallelism": ("parallel_tab", {"moving": 2}),
     "/serving": ("serving_tab", {"speed": 2}),
-    "/model-sizes": ("sizes_tab", {"gguf": 1, "parts": 3}),
+    "/model-sizes": ("sizes_tab", {"gguf": 1, "parts": 2}),
 }
 UPRIGHT = [(768, 1024), (390, 844)]
 UPRIGHT_PLACES = {"/serving"}  # pages of which every tab looked at is whole there

@@ -1,4 +1,4 @@
-"""What more sequences at once give and cost, under the roofline and against a measured speed."""
+"""What more sequences at once give and cost, against a measured speed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -6,19 +6,16 @@ from math import inf
 from typing import Final, Literal
 
 from core.budget.check import check_range
-from core.budget.cluster import Cluster, DeviceSpec
-from core.budget.compute.intensity import ridge
+from core.budget.cluster import Cluster
 from core.budget.item import Formula, Item, item, weakest
 from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import MOST_SEQUENCES, largest_concurrency
-from core.budget.serving.peaks import known_bandwidth, serving_dtype, serving_peak
 from core.budget.serving.plan import LEAST_MBU, ServingPlan
 from core.language import N_, _
 from core.models.spec import ModelSpec
 from core.units import format_seconds
 
 Bound = Literal["reading", "computing"]
-Phase = Literal["prefill", "decoding"]
 
 USER: Final = Formula("1 / seconds_per_token")
 DEVICE: Final = Formula(
@@ -31,10 +28,6 @@ _DEVICE: Final = N_(
 )
 _BEYOND: Final = 2  # times the sequences at which memory ends it
 _FEWEST: Final = 16
-
-INTENSITY: Final = Formula("flops / (tensor * (weight_bytes + kv_bytes))")
-_INTENSITY: Final = N_("FLOPs of one device for each byte that it reads: Williams et al. 2009")
-DECODED: Final = (1, 4, 16, 64, 256, 1024)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,85 +160,6 @@ def _doublings(end: int) -> Iterator[int]:
         yield power
         yield power + power // 2
         power *= 2
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RooflinePoint:
-    """One pass under the roof.
-
-    Attributes:
-        phase: "prefill" or "decoding".
-        num_tokens: Tokens of the pass: of the prompt, or one for each sequence.
-        intensity: FLOPs for each byte.
-        flops_per_second: What one device reaches while it reads and computes.
-        mfu: That over the peak of the data sheet.
-        fits: Whether weights and KV cache of so many sequences fit.
-        is_guess: Whether that is a guess.
-    """
-
-    phase: Phase
-    num_tokens: int
-    intensity: float
-    flops_per_second: float
-    mfu: float
-    fits: bool
-    is_guess: bool = False
-
-
-def roofline_points(
-    spec: ModelSpec, serving: ServingPlan, cluster: Cluster
-) -> tuple[RooflinePoint, ...]:
-    """Return decoding for 1, 4, 16 ... sequences and for the plan's, and one prompt's prefill.
-
-    Raises:
-        ValueError: As `decode_latency`.
-    """
-    largest = largest_concurrency(spec, serving, cluster)
-    points = []
-    for count in sorted({*DECODED, serving.concurrency}):
-        token = decode_latency(spec, replace(serving, concurrency=count), cluster)
-        points.append(_point("decoding", count, token, fits=count <= largest))
-    prompt = prefill_latency(spec, serving, cluster)
-    return (*points, _point("prefill", serving.prompt_len, prompt, fits=largest > 0))
-
-
-def _point(phase: Phase, num_tokens: int, latency: Item, *, fits: bool) -> RooflinePoint:
-    roofline = latency.child("reading or computing")
-    values = roofline.children[0].values
-    reached = values["flops"] / values["tensor"] / roofline.amount
-    return RooflinePoint(
-        phase=phase,
-        num_tokens=num_tokens,
-        intensity=float(intensity(latency).amount),
-        flops_per_second=reached,
-        mfu=reached / values["native_flops_per_second"],
-        fits=fits,
-        is_guess=latency.guess,
-    )
-
-
-def intensity(latency: Item) -> Item:
-    """Return the FLOPs for each byte of a pass, from `decode_latency` or `prefill_latency`."""
-    values = latency.child("reading or computing").children[0].values
-    return item(
-        "arithmetic intensity",
-        INTENSITY,
-        values,
-        unit="FLOPs/byte",
-        kind=latency.kind,
-        source=_INTENSITY,
-    )
-
-
-def device_ridge(device: DeviceSpec, plan: ServingPlan) -> Item:
-    """Return the FLOPs for each byte at which reading and computing take equally long.
-
-    Raises:
-        ValueError: If the device has no bandwidth, or no peak for the plan's weights.
-    """
-    peak, bandwidth = serving_peak(device, plan), known_bandwidth(device)
-    known = device.known_of("bandwidth", serving_dtype(device, plan))
-    return ridge(peak, bandwidth, kind=known)
 
 
 def calibrated(

@@ -4,7 +4,7 @@ The tutorial took 7, 13 and 70 * 10**9 parameters and divided the bytes by 1024*
 it printed "GB", and some of its figures are not what its code gives.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Final
@@ -44,7 +44,6 @@ COLUMNS: Final[Mapping[str, str]] = {
 """Codes alone -> the same with the scales that make it usable."""
 
 ROUND: Final = ("7b", "13b", "70b")
-LLAMA_2: Final = ("llama-2-7b", "llama-2-13b", "llama-2-70b")
 PRINTED: Final[Mapping[str, tuple[float, ...]]] = {
     "7b": (26.07, 13.04, 6.52, 6.52, 3.26),
     "13b": (48.48, 24.24, 12.12, 12.12, 6.06),
@@ -95,16 +94,16 @@ class Cell:
         return self.printed is not None and f"{self.item.amount / GIB:.2f}" != f"{self.printed:.2f}"
 
 
-def source_table(*, real: bool = False, scales: bool = False) -> tuple[Cell, ...]:
+def source_table(words: Sequence[str] = ROUND, *, scales: bool = False) -> tuple[Cell, ...]:
     """Return the table row by row.
 
     Args:
-        real: Llama-2's own counts in place of 7, 13 and 70 * 10**9.
+        words: The rows, of `SIZES`: the tutorial's round numbers, or others.
         scales: Store the narrow formats with their scales, and what is not quantized in 16 bits.
     """
     cells = []
-    for rounded, model in zip(ROUND, LLAMA_2, strict=True):
-        size = SIZES[model if real else rounded]
+    for word in words:
+        size = SIZES[word]
         for column, (codes, scaled) in enumerate(COLUMNS.items()):
             name = scaled if scales else codes
             cells.append(
@@ -112,7 +111,7 @@ def source_table(*, real: bool = False, scales: bool = False) -> tuple[Cell, ...
                     size=size,
                     format_name=name,
                     item=weights_in(size, name, rest_in_16_bits=scales),
-                    printed=None if real or scales else PRINTED[rounded][column],
+                    printed=PRINTED[word][column] if word in PRINTED and not scales else None,
                 )
             )
     return tuple(cells)

@@ -11,11 +11,11 @@ from core.budget.weights.gguf import bits_per_weight, gguf_files
 from core.budget.weights.sizes import nearest_model
 from core.budget.weights.stored import Size
 from core.figures.budget.model_sizes.one_model import one_model_picture
-from core.language import _
+from core.language import N_, _
 from pages.plan.model_sizes.inputs import Case, landmarks
 from pages.plan.model_sizes.one_model import one_model, what_fits
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 
 CODE: Final = """
 num_params = {num_params:_}
@@ -74,3 +74,6 @@ def write_code(size: Size, items: Mapping[str, Item]) -> str:
     """Return Python that adds up the parts of each file."""
     lines = [f'    "{name}": {item.python},' for name, item in items.items()]
     return CODE.format(num_params=size.num_params, lines="\n".join(lines))
+
+
+TAB: Final = Tab(label=N_("GGUF files"), show=gguf, unseen=["format", "formats"])

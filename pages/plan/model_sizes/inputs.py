@@ -113,7 +113,7 @@ def size_label(word: str) -> str:
     return f"{size.name} · {format_count(size.num_params)}"
 
 
-def several(key: str, count: int) -> Line:
+def several_devices(key: str, count: int) -> Line:
     """Return the memory of a device of the table, or of several of them together."""
     device = DEVICES[key]
     name = f"{count} × {device.name}" if count > 1 else device.name
@@ -122,4 +122,4 @@ def several(key: str, count: int) -> Line:
 
 def landmarks() -> list[Line]:
     """Return well-known memories to hold a model against."""
-    return [several(*each) for each in _LANDMARKS]
+    return [several_devices(*each) for each in _LANDMARKS]

@@ -30,6 +30,7 @@ from pages.shared.sides import box
 from pages.shared.tabbed_page import Shown
 
 ASK: Final = Inputs("serving", of_picture=("axis",))
+MARGIN: Final = {"l": 8, "r": 24, "t": 34, "b": 8}  # of a picture, in px
 DEFAULT_MODEL: Final = "llama-3.1-8b"
 DEFAULT_DEVICE: Final = "rtx-4090"
 WEIGHT_FORMATS: Final = (

@@ -1,41 +1,210 @@
-"""Weights and KV cache against the device, and what other kinds of attention would keep."""
+"""Weights and KV cache against the device, over one setting of the plan."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from textwrap import indent
 from typing import Final
 
 from core.budget.budget import Budget
 from core.budget.item import Item, hedged
-from core.budget.serving.kv_cache import (
-    AS_MADE,
-    MHA,
-    KVVariant,
-    kv_cache,
-    kv_cache_bytes_per_token,
-    kv_reserved,
-    kv_variants,
-)
 from core.budget.serving.latency import decode_latency
 from core.budget.serving.memory import (
     MOST_SEQUENCES,
+    Axis,
+    MemorySweep,
     inference_budget,
     largest_concurrency,
     memory_sweep,
 )
 from core.budget.serving.throughput import user_speed
-from core.figures.budget.serving.memory import heads_picture, memory_picture
+from core.figures.budget.flops_frame import framed
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
 from core.units import format_count
-from pages.plan.serving.code import cache_code, memory_code
-from pages.plan.serving.inputs import Case, words_of
+from pages.plan.serving.code import rules, variable
+from pages.plan.serving.inputs import MARGIN, Case, words_of
+from pages.plan.serving.question import ask_how_many
 from pages.shared.answer import if_fitted
 from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
 
-RESERVED: Final = N_(
-    "On paper a layer with a window keeps no more than the window. An engine that keeps one block "
-    "table for all layers reserves the whole context in each of them."
+MEMORY: Final = """
+from math import ceil
+
+{weights}
+room = {capacity:_} - weights  # bytes
+
+
+def growing(concurrency):
+{growing}
+    return {names}
+
+
+cache, work = growing({plan})
+print(f"weights {{weights / 2**30:.2f}} GiB, KV cache {{cache / 2**30:.2f}} GiB", end=", ")
+print(f"workspace {{work / 2**30:.2f}} GiB")
+most = 0
+while most < {limit:_} and sum(growing(most + 1)) <= room:
+    most += 1
+print(f"{{most:,}} concurrent sequences fit")
+"""
+HEIGHTS: Final = (330, 315)
+AXIS_TITLES: Final[Mapping[Axis, str]] = {
+    "context": N_("context length (tokens)"),
+    "sequences": N_("concurrent sequences"),
+}
+_AREAS: Final = (
+    (N_("weights"), "weights", ""),
+    (N_("workspace"), "activations", "."),
+    (N_("KV cache"), "kv_cache", "/"),
 )
+_AREA_ROOM: Final = 1.2  # of the highest thing: names stand above it
+_WORDS_ROOM: Final = 0.6  # of the picture's width: two names stand side by side on the capacity
+_WORDS_BELOW: Final = 0.89  # of the picture's height: where words at its top end
+_FEW: Final = 9  # sequences: each has its tick
+_SIDE: Final = 0.3  # of the picture's width: words at a line nearer to the left stand beside it
+
+
+def memory_picture(sweep: MemorySweep, device: str, look: Look) -> Picture:
+    """Return stacked areas against the capacity, the plan and the end marked.
+
+    Args:
+        sweep: What `core.budget.serving.memory` found.
+        device: Name of the device.
+        look: How the reader wants to see.
+    """
+    drawing = Drawing()
+    for (word, meaning, pattern), amounts in zip(_AREAS, _parts(sweep), strict=True):
+        color = look.color(meaning)
+        drawing.scatter(
+            x=sweep.values,
+            y=[look.in_unit(amount) for amount in amounts],
+            stackgroup="memory",
+            mode="lines",
+            name=_(word),
+            line={"color": color, "width": 1.5},
+            fillpattern={"shape": pattern, "fgcolor": color, "fillmode": "overlay", "size": 8},
+            customdata=[look.format_bytes(amount) for amount in amounts],
+            hovertemplate="%{x:,}: %{customdata}<extra>%{fullData.name}</extra>",
+        )
+    top = _AREA_ROOM * look.in_unit(max(sweep.capacity, _total(sweep, -1)))
+    _draw_capacity(drawing, sweep, device, look, top)
+    _draw_chosen(drawing, sweep, look)
+    across: dict[str, object] = {"title": _(AXIS_TITLES[sweep.axis]), "tickformat": ",d"}
+    across |= {"dtick": 1} if sweep.values[-1] < _FEW else {}  # no half sequences
+    figure = framed(
+        drawing,
+        look,
+        height=HEIGHTS[look.present],
+        margin=MARGIN,
+        x=across | {"showgrid": False, "range": [1, sweep.values[-1]]},
+        y={"title": look.unit, "title_standoff": 8, "range": [0, top]},
+    )
+    alt = _memory_sentence(sweep, device, look)
+    return Picture(figure=figure, alt=alt, table=_memory_table(sweep, look))
+
+
+def _parts(sweep: MemorySweep) -> tuple[Sequence[float], ...]:
+    return ([sweep.weights] * len(sweep.values), sweep.work_spaces, sweep.caches)
+
+
+def _total(sweep: MemorySweep, place: int) -> float:
+    return sweep.weights + sweep.caches[place] + sweep.work_spaces[place]
+
+
+def chosen_bytes(sweep: MemorySweep) -> float:
+    """Return the bytes of the plan."""
+    return _total(sweep, sweep.values.index(sweep.chosen))
+
+
+def _draw_capacity(
+    drawing: Drawing, sweep: MemorySweep, device: str, look: Look, top: float
+) -> None:
+    """Draw the capacity, and a line where the areas cross it: its words lie on no area.
+
+    They stand on the capacity where the areas reach it far enough to the right; else at the top of
+    the picture, which the areas never reach.
+    """
+    height, color = look.in_unit(sweep.capacity), look.color("refused")
+    line, font = {"color": color, "width": 3}, {"color": color}
+    drawing.shape(type="line", line=line, xref="paper", x0=0, x1=1, y0=height, y1=height)
+    name = f"{device}: {look.format_bytes(sweep.capacity)}"
+    full = _("full at {value}").format(value=f"{'≈ ' if sweep.is_guess else ''}{sweep.largest:,}")
+    share = sweep.largest / sweep.values[-1]
+    is_free = share >= _WORDS_ROOM
+    if 0 < share <= 1:
+        end = height if is_free else _WORDS_BELOW * top
+        dotted = {"color": color, "width": 2, "dash": "dot"}
+        drawing.shape(type="line", line=dotted, x0=sweep.largest, x1=sweep.largest, y0=0, y1=end)
+    if is_free:
+        drawing.note(xref="paper", x=0.01, xanchor="left", **_on(height), text=name, font=font)
+        if share <= 1:
+            drawing.note(x=sweep.largest, xanchor="right", **_on(height), text=full, font=font)
+        return
+    text = _("{name}, {full}").format(name=name, full=full) if share else name
+    side = "left" if share < _SIDE else "center"
+    at_top = {"yref": "paper", "y": 1, "yanchor": "top"}
+    drawing.note(x=max(1, sweep.largest), xanchor=side, **at_top, text=text, font=font)
+
+
+def _on(height: float) -> dict[str, float | str]:
+    return {"y": height, "yanchor": "bottom"}
+
+
+def _draw_chosen(drawing: Drawing, sweep: MemorySweep, look: Look) -> None:
+    """Mark the plan itself."""
+    total, color = chosen_bytes(sweep), look.color("text")
+    drawing.scatter(
+        x=[sweep.chosen, sweep.chosen],
+        y=[0, look.in_unit(total)],
+        mode="lines+markers",
+        name=_("your plan"),
+        line={"color": color, "width": 2},
+        marker={"color": color, "size": [0, 11], "symbol": "diamond"},
+        customdata=[look.format_bytes(total)] * 2,
+        hovertemplate="%{x:,}: %{customdata}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _memory_sentence(sweep: MemorySweep, device: str, look: Look) -> str:
+    words = {
+        "weights": look.format_bytes(sweep.weights),
+        "device": device,
+        "capacity": look.format_bytes(sweep.capacity),
+        "setting": _(AXIS_TITLES[sweep.axis]),
+        "largest": f"{'≈ ' if sweep.is_guess else ''}{sweep.largest:,}",
+    }
+    if not sweep.largest:
+        said = _(
+            "Memory by {setting}: beside {weights} of weights nothing fits in the {capacity} of "
+            "{device}."
+        )
+        if sweep.is_guess:
+            said = _(
+                "Memory by {setting}: beside {weights} of weights perhaps nothing fits in the "
+                "{capacity} of {device}."
+            )
+        return said.format(**words)
+    if sweep.largest > sweep.values[-1]:
+        words["last"] = f"{sweep.values[-1]:,}"
+        return _(
+            "Memory by {setting}: {weights} of weights stay, the KV cache grows, and {device} "
+            "with {capacity} is not full at {last} yet."
+        ).format(**words)
+    return _(
+        "Memory by {setting}: {weights} of weights stay, the KV cache grows, and {device} with "
+        "{capacity} is full at {largest}."
+    ).format(**words)
+
+
+def _memory_table(sweep: MemorySweep, look: Look) -> Table:
+    """Return one row for each point of the picture."""
+    columns = {
+        _(name): [look.format_bytes(amount) for amount in amounts]
+        for (name, *_look), amounts in zip(_AREAS, _parts(sweep), strict=True)
+    }
+    totals = [look.format_bytes(_total(sweep, place)) for place in range(len(sweep.values))]
+    return {_(AXIS_TITLES[sweep.axis]): list(sweep.values), **columns, _("total"): totals}
 
 
 def memory(case: Case) -> Shown:
@@ -142,42 +311,17 @@ def _capacity(case: Case, budget: Budget) -> str:
     return words.format(capacity=capacity, devices=case.plan.tensor)
 
 
-def heads(case: Case) -> Shown:
-    """Show what other kinds of attention and formats would keep of one sequence."""
-    variants = kv_variants(case.made, case.plan.context, case.plan.kv_format)
-    plan, windows = case.plan, bool(case.made.num_windowed_layers)
-    sizes = (case.made, plan.context, 1, plan.kv_format)
-    both = [(_("on paper"), kv_cache(*sizes)), (_("as reserved"), kv_reserved(*sizes))]
-    return Shown(
-        headline=heads_sentence(case, variants),
-        charts=[Chart(picture=heads_picture(variants, look()), file_name="kv-cache")],
-        numbers=both if windows else [],
-        notes=[_(RESERVED)] if windows else [],
-        code=cache_code(*_compared(variants)),
+def memory_code(budget: Budget, concurrency: int) -> str:
+    """Return code that counts the parts of a plan and how many sequences fit."""
+    weights, *growing = budget.item.children
+    return MEMORY.format(
+        weights=rules(weights),
+        capacity=budget.capacity,
+        growing=indent(rules(*growing, given="concurrency"), "    "),
+        names=", ".join(map(variable, growing)),
+        plan=concurrency,
+        limit=MOST_SEQUENCES,
     )
 
 
-def _compared(variants: Sequence[KVVariant]) -> tuple[KVVariant, ...]:
-    """Return the model as it was made and, if that is another one, with MHA."""
-    made = next(each for each in reversed(variants) if each.name == AS_MADE)
-    return (made, *(each for each in variants[::-1] if each.name == MHA))[:2]
-
-
-def heads_sentence(case: Case, variants: Sequence[KVVariant]) -> str:
-    """Return what the model keeps of a token and of the context, and what MHA would."""
-    made, *others = _compared(variants)
-    words = {
-        "model": case.made.name,
-        "token": look().format_bytes(kv_cache_bytes_per_token(case.made)),
-        "context": f"{case.plan.context:,}",
-        "total": hedged(look().format_bytes(made.cache.amount), made.cache),
-        "format": f"`{case.plan.kv_format}`",
-    }
-    if not others:
-        return _(
-            "{model}: {token} per token in 16 bits; {context} tokens in {format}: {total}"
-        ).format(**words)
-    return _(
-        "{model}: {token} per token in 16 bits; {context} tokens in {format}: {total}, "
-        "with MHA {mha}"
-    ).format(mha=look().format_bytes(others[0].cache.amount), **words)
+TAB: Final = Tab(label=N_("Device memory"), show=memory, question=ask_how_many, compare=two_plans)

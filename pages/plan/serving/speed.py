@@ -1,12 +1,16 @@
-"""How fast answers come: throughput over latency, the roofline, and the speeds behind the rule."""
+"""How fast answers come: throughput over latency, and the published speeds behind the rule."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf
+from typing import Any, Final
 
+from core.budget.budget import fit_words
+from core.budget.catalogue.models import MODELS
 from core.budget.item import Item, is_uncertain
 from core.budget.serving.decode_speeds import (
     DecodeFit,
+    DecodeSpeed,
     far_band,
     measured_fit,
     near_band,
@@ -14,31 +18,295 @@ from core.budget.serving.decode_speeds import (
 )
 from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import inference_budget
-from core.budget.serving.peaks import product_peak, serving_peak
+from core.budget.serving.plan import ServingPlan
 from core.budget.serving.throughput import (
     Curve,
-    RooflinePoint,
-    device_ridge,
+    CurvePoint,
     device_speed,
-    roofline_points,
     throughput_curve,
     user_speed,
 )
-from core.figures.budget.flops_frame import intensity_words
-from core.figures.budget.serving.roofline import roofline_picture
-from core.figures.budget.serving.speed import BAND, BOUNDS, error, proof_picture, speed_picture
-from core.language import _, ngettext
-from core.units import format_count, format_percent, format_seconds
-from pages.plan.serving.code import PROOF, roofline_code, speed_code
-from pages.plan.serving.inputs import Case, words_of
+from core.figures.budget.flops_frame import framed
+from core.figures.picture import Drawing, Look, Picture, Table
+from core.language import N_, _, ngettext
+from core.units import format_count, format_percent, format_rate, format_seconds
+from pages.plan.serving.code import rules
+from pages.plan.serving.inputs import ASK, MARGIN, Case, words_of
 from pages.shared.answer import if_fitted
 from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tabbed_page import Chart, Shown, Tab
+
+SPEED: Final = """
+# {count} concurrent
+{rules}
+print(f"{{1 / time_per_token:.4g}} tokens/s for each of {count} users")
+"""
+DEVICE: Final = """
+# prompts included
+{prefill}
+concurrency, output_len = {count}, {output_len}
+answers = concurrency * output_len
+seconds = concurrency * time_to_first_token + output_len * time_per_token
+print(f"{{answers / seconds / {tensor}:.4g}} tokens/s per device")
+"""
+PROOF: Final = """
+from core.budget.serving.decode_speeds import measured_fit, published_speeds
+
+rows, rule = published_speeds(), measured_fit()
+errors = [1 / rule.seconds(row) / row.tokens_per_second - 1 for row in rows]
+print(f"{sum(abs(error) <= 0.15 for error in errors)} of {len(rows)} within 15 %")
+"""
+SPEED_HEIGHT_PX: Final = 330
+PROOF_HEIGHTS: Final = (310, 320)
+_APART_X, _APART_Y = 0.04, 0.09  # of the picture, between two names
+BOUNDS: Final[Mapping[str, str]] = {
+    "reading": N_("memory-bound"),
+    "computing": N_("compute-bound"),
+}
+_SYMBOLS: Final = {"reading": "circle", "computing": "square"}
+BAND: Final = 0.15
+_RANGE: Final = (10.0, 500.0)
+_LOG: Final = {
+    "type": "log",
+    "range": [math.log10(end) for end in _RANGE],
+    "tickvals": [10, 20, 50, 100, 200, 500],
+}
+_WIDTHS: Final = {
+    16: ("weights", "circle"),
+    8: ("gradients", "square"),
+    4: ("optimizer", "diamond"),
+}
 
 
-def speed(case: Case) -> Shown:
-    """Show throughput over latency, and the plan's four numbers."""
+def speed_picture(curve: Curve, chosen: int, look: Look) -> Picture:
+    """Return the curve from one sequence to many, the plan and the end of memory marked.
+
+    Args:
+        curve: What `core.budget.serving.throughput` found.
+        chosen: The plan's number of sequences.
+        look: How the reader wants to see.
+    """
+    drawing = Drawing()
+    _draw_curve(drawing, curve, look)
+    _mark_end(drawing, curve, look)
+    plan = next(point for point in curve.points if point.concurrency == chosen)
+    open_mark = {"size": 14, "symbol": "diamond-open", "line": {"width": 3}}
+    _mark(drawing, plan, _("your plan"), {"color": look.color("text"), **open_mark})
+    figure = framed(
+        drawing,
+        look,
+        height=SPEED_HEIGHT_PX,
+        margin=MARGIN,
+        x={"title": _("time per output token (ms)")},
+        y={"title": _("tokens/s per device"), "title_standoff": 8, "rangemode": "tozero"},
+    )
+    return Picture(figure=figure, alt=_speed_sentence(curve), table=_speed_table(curve))
+
+
+def _draw_curve(drawing: Drawing, curve: Curve, look: Look) -> None:
+    """Draw what fits as a solid line, and where it ends the rest as a dotted one."""
+    inside = [point for point in curve.points if point.fits]
+    names = _names(curve)
+    joint = inside[-1:]  # the dotted line goes on from where the other one ends
+    beyond = [*joint, *(point for point in curve.points if not point.fits)]
+    lines = (
+        (beyond, [""] * len(joint) + names[len(inside) :], ("other", "dot", 6)),
+        (inside, names, ("throughput", "solid", 9)),
+    )
+    for points, texts, (meaning, dash, size) in lines:
+        if not points:
+            continue
+        color = look.color(meaning)
+        drawing.scatter(
+            **_places(points),
+            mode="lines+markers+text",
+            name=fit_words(points is inside, is_sure=not points[0].is_guess),
+            text=texts,
+            cliponaxis=False,
+            textposition="bottom right",
+            line={"color": color, "dash": dash, "width": 2.5},
+            marker={"color": color, "size": size, "symbol": [_SYMBOLS[p.bound] for p in points]},
+            customdata=list(map(_point_words, points)),
+            hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
+        )
+
+
+def _names(curve: Curve) -> list[str]:
+    """Return each point's number of sequences, left out where it would lie on another name."""
+    width = curve.points[-1].seconds_per_token - curve.points[0].seconds_per_token
+    height = max(point.tokens_per_second for point in curve.points)
+    named: list[CurvePoint] = [each for each in (curve.last_that_fits,) if each]
+    names = []
+    for point in curve.points:
+        near = any(
+            abs(point.seconds_per_token - other.seconds_per_token) < _APART_X * width
+            and abs(point.tokens_per_second - other.tokens_per_second) < _APART_Y * height
+            for other in named
+        )
+        names.append("" if near else f"{point.concurrency:,}")
+        named += [] if near else [point]
+    return names
+
+
+def _places(points: Sequence[CurvePoint]) -> dict[str, list[float]]:
+    return {
+        "x": [1e3 * point.seconds_per_token for point in points],
+        "y": [point.tokens_per_second for point in points],
+    }
+
+
+def _point_words(point: CurvePoint) -> str:
+    return _("{count} concurrent: {latency} per token, {speed} per device, {bound}").format(
+        count=f"{point.concurrency:,}",
+        latency=format_seconds(point.seconds_per_token),
+        speed=format_rate(point.tokens_per_second, _("tokens")),
+        bound=_(BOUNDS[point.bound]),
+    )
+
+
+def _mark_end(drawing: Drawing, curve: Curve, look: Look) -> None:
+    end, color = curve.last_that_fits, look.color("refused")
+    font = {"color": color}
+    if end is None:
+        text = _("not even one sequence fits")
+        drawing.note(xref="paper", yref="paper", x=0.5, y=0.5, text=text, font=font)
+        return
+    _mark(drawing, end, _("KV cache full"), {"color": color, "size": 16, "symbol": "x"})
+    text = _("KV cache full at {count}").format(count=f"{end.concurrency:,}")
+    place = {"x": 1e3 * end.seconds_per_token, "y": end.tokens_per_second, "xshift": -12}
+    drawing.note(**place, text=text, xanchor="right", yanchor="bottom", font=font)
+
+
+def _mark(drawing: Drawing, point: CurvePoint, name: str, marker: Mapping[str, object]) -> None:
+    """Draw one point that stands out."""
+    drawing.scatter(
+        **_places([point]),
+        mode="markers",
+        name=name,
+        marker=marker,
+        customdata=[_point_words(point)],
+        hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _speed_sentence(curve: Curve) -> str:
+    first, last = curve.points[0], curve.last_that_fits
+    if last is None and first.is_guess:
+        return _(
+            "Throughput against latency: perhaps not even one sequence fits beside the weights."
+        )
+    if last is None:
+        return _("Throughput against latency: not even one sequence fits beside the weights.")
+    return _("Throughput against latency: {first}; {last}, where the KV cache is full.").format(
+        first=_point_words(first), last=_point_words(last)
+    )
+
+
+def _speed_table(curve: Curve) -> Table:
+    """Return one row for each number of sequences."""
+    points = curve.points
+    return {
+        _("concurrent sequences"): [point.concurrency for point in points],
+        _("time per output token"): [format_seconds(point.seconds_per_token) for point in points],
+        _("tokens/s per user"): [format_count(1 / point.seconds_per_token) for point in points],
+        _("tokens/s per device"): [format_count(point.tokens_per_second) for point in points],
+        _("limited by"): [_(BOUNDS[point.bound]) for point in points],
+        _("Device memory"): [fit_words(point.fits, is_sure=not point.is_guess) for point in points],
+    }
+
+
+def proof_picture(rows: Sequence[DecodeSpeed], rule: DecodeFit, look: Look) -> Picture:
+    """Return ours over published, one marker a row; on the line they are the same."""
+    drawing = Drawing()
+    for factor, dash in ((1, "solid"), (1 - BAND, "dot"), (1 + BAND, "dot")):
+        drawing.scatter(
+            x=_RANGE,
+            y=[factor * end for end in _RANGE],
+            mode="lines",
+            name=_("the same") if factor == 1 else _("15 % off"),
+            showlegend=factor <= 1,
+            line={"color": look.color("reference"), "width": 2, "dash": dash},
+            hoverinfo="skip",
+        )
+    for width, (meaning, symbol) in _WIDTHS.items():
+        drawn = [row for row in rows if row.width == width]
+        drawing.scatter(
+            x=[row.tokens_per_second for row in drawn],
+            y=[1 / rule.seconds(row) for row in drawn],
+            mode="markers",
+            name=_("{bits} bits").format(bits=width),
+            marker={"color": look.color(meaning), "symbol": symbol, "size": 11},
+            customdata=[_row_words(row, rule) for row in drawn],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    figure = framed(
+        drawing,
+        look,
+        height=PROOF_HEIGHTS[look.present],
+        margin=MARGIN,
+        x=_LOG | {"title": _("published tokens/s")},
+        y=_LOG | {"title": _("predicted tokens/s"), "title_standoff": 8},
+    )
+    return Picture(figure=figure, alt=_proof_sentence(rows, rule), table=_proof_table(rows, rule))
+
+
+def row_name(row: DecodeSpeed) -> str:
+    """Return what was measured: model, bits, devices."""
+    devices = f" × {row.tensor}" if row.tensor > 1 else ""
+    return f"{MODELS[row.model].name}, {_('{bits} bits').format(bits=row.bits)}{devices}"
+
+
+def error(row: DecodeSpeed, rule: DecodeFit) -> float:
+    """Return how far the rule is from the published speed: 0.1 if it is 10 % too fast."""
+    return 1 / rule.seconds(row) / row.tokens_per_second - 1
+
+
+def _row_words(row: DecodeSpeed, rule: DecodeFit) -> str:
+    return _("{what}: published {published}, rule {ours} tokens/s").format(
+        what=row_name(row),
+        published=f"{row.tokens_per_second:.4g}",
+        ours=f"{1 / rule.seconds(row):.4g}",
+    )
+
+
+def _proof_sentence(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> str:
+    worst = max(rows, key=lambda row: abs(error(row, rule)))
+    return _(
+        "Published speeds against the fitted rule: {near} of {count} are within 15 %; the largest "
+        "error is that of {worst}."
+    ).format(
+        near=sum(abs(error(row, rule)) <= BAND for row in rows),
+        count=len(rows),
+        worst=_row_words(worst, rule),
+    )
+
+
+def _proof_table(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> Table:
+    """Return one row for each published speed."""
+    return {
+        _("model, bits, devices"): [row_name(row) for row in rows],
+        _("published tokens/s"): [f"{row.tokens_per_second:.4g}" for row in rows],
+        _("predicted tokens/s"): [f"{1 / rule.seconds(row):.4g}" for row in rows],
+        _("share of the bandwidth"): [format_percent(row.mbu) for row in rows],
+        _("error"): [format_percent(error(row, rule)) for row in rows],
+    }
+
+
+def choose_published() -> bool:
+    """Return whether the published speeds are wanted in place of the plan's."""
+    return ASK.toggle(
+        "published",
+        _("Published speeds against the rule"),
+        default=False,
+        help=_("Measured speeds of one program, and what the rule of this page says for each."),
+    )
+
+
+def speed(case: Case, published: bool) -> Shown:
+    """Show throughput over latency, and the plan's four numbers; or the published speeds."""
+    if published:
+        return proof()
     curve = throughput_curve(case.spec, case.plan, case.cluster)
     prefill = prefill_latency(case.spec, case.plan, case.cluster)
     token = decode_latency(case.spec, case.plan, case.cluster)
@@ -59,9 +327,9 @@ def speed(case: Case) -> Shown:
     )
 
 
-def two_speeds(a: Sequence[Case], b: Sequence[Case]) -> Shown:
+def two_speeds(a: Sequence[Any], b: Sequence[Any]) -> Shown:
     """Show how fast two plans are, for one of their users and for the device."""
-    cases = (*a, *b)
+    cases = (a[0], b[0])
     return shown(*map(_side, cases, two_names(*map(words_of, cases))))
 
 
@@ -81,7 +349,7 @@ def _side(case: Case, name: str) -> Compared:
 
 def _band_said(token: Item) -> str:
     """Return how long a token may take, and where that band comes from."""
-    if token.high == inf:
+    if token.high == math.inf:
         return _("How much longer a token takes is not known: not everything was counted.")
     return _("Each token takes {low} to {high}: {why}.").format(
         low=format_seconds(token.low), high=format_seconds(token.high), why=_(token.source)
@@ -128,41 +396,29 @@ def _speed_code(case: Case, prefill: Item) -> str:
     return speed_code(plans, tokens, prefill if last else None)
 
 
-def roofline(case: Case) -> Shown:
-    """Show decoding and prefill under the roof of the device."""
-    points = roofline_points(case.spec, case.plan, case.cluster)
-    device = case.cluster.device
-    roof = (serving_peak(device, case.plan), device.bandwidth)
-    wide = product_peak(device, case.plan.weight_format)
-    picture = roofline_picture(points, roof, look(), peak_in_16_bits=wide)
-    return Shown(
-        headline=roofline_sentence(case, points),
-        charts=[Chart(picture=picture, file_name="serving-roofline")],
-        code=roofline_code(decode_latency(case.spec, case.plan, case.cluster)),
-    )
+def speed_code(plans: Sequence[ServingPlan], tokens: Sequence[Item], prefill: Item | None) -> str:
+    """Return code for the speed of some plans, and of the device with the last of them.
 
-
-def roofline_sentence(case: Case, points: tuple[RooflinePoint, ...]) -> str:
-    """Return what limits the plan, how far it and a prompt are from the peak, and the ridge."""
-    device = case.cluster.device
-    plan = next(point for point in points if point.num_tokens == case.plan.concurrency)
-    ridge = device_ridge(device, case.plan).amount
-    bound = BOUNDS["reading"] if plan.intensity < ridge else BOUNDS["computing"]
-    return ngettext(
-        "Decoding {count} sequence is {bound}: {intensity} FLOP/byte, {mfu} of the peak (ridge "
-        "point of {device}: {ridge}); prefill reaches {prompt}",
-        "Decoding {count} sequences is {bound}: {intensity} FLOP/byte, {mfu} of the peak (ridge "
-        "point of {device}: {ridge}); prefill reaches {prompt}",
-        case.plan.concurrency,
-    ).format(
-        count=f"{case.plan.concurrency:,}",
-        bound=_(bound),
-        intensity=intensity_words(plan.intensity),
-        mfu=format_percent(plan.mfu),
-        prompt=format_percent(points[-1].mfu),
-        device=device.name,
-        ridge=intensity_words(ridge),
-    )
+    Args:
+        plans: That differ in their concurrent sequences.
+        tokens: The time for a token of each.
+        prefill: The time for one prompt; None where the last plan does not fit.
+    """
+    known: dict[str, str] = {}
+    parts = [
+        SPEED.format(count=plan.concurrency, rules=rules(token, known=known))
+        for plan, token in zip(plans, tokens, strict=True)
+    ]
+    if prefill:
+        last = plans[-1]
+        device = DEVICE.format(
+            prefill=rules(prefill, known=known),
+            count=last.concurrency,
+            output_len=last.output_len,
+            tensor=last.tensor,
+        )
+        parts.append(device)
+    return "".join(parts)
 
 
 def proof() -> Shown:
@@ -214,3 +470,6 @@ def _bands_said() -> str:
         below=format_percent(far.below),
         above=format_percent(far.above),
     )
+
+
+TAB: Final = Tab(label=N_("Speed"), show=speed, choose=choose_published, compare=two_speeds)

@@ -11,12 +11,8 @@ from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import inference_budget, largest_concurrency
 from core.budget.serving.plan import ServingPlan
 from core.budget.serving.throughput import (
-    DECODED,
     calibrated,
-    device_ridge,
     device_speed,
-    intensity,
-    roofline_points,
     sequence_counts,
     throughput_curve,
     user_speed,
@@ -92,64 +88,6 @@ def test_the_counts_double_and_hold_the_end():
         assert largest == 0 or largest in counts
         assert counts[-1] <= 1_000_000
         assert len(counts) <= 45
-
-
-def test_no_point_is_above_the_roof():
-    for name, spec in MODELS.items():
-        for tensor in (1, 2):
-            plan = ServingPlan(tensor=tensor if spec.num_heads % 2 == 0 else 1, concurrency=7)
-            for point in roofline_points(spec, plan, Cluster(device=H100.device, num_devices=2)):
-                roof = min(1, point.intensity / device_ridge(H100.device, plan).amount)
-                assert 0 < point.mfu < roof, (name, point)
-
-
-def test_the_ridge_is_that_of_the_products_that_are_made():
-    """Data sheets: H100 989.4 and 1,978.9 TFLOP/s on 3.35 TB/s; B200 2,250 and 9,000 on 7.672."""
-    for device, fmt, compute, ridge in (
-        ("h100-sxm", "bfloat16", "weight-only", 989.4 / 3.35),
-        ("h100-sxm", "fp8_block128", "weight-only", 989.4 / 3.35),
-        ("h100-sxm", "fp8_block128", "native", 591),
-        ("b200", "nvfp4", "weight-only", 293),
-        ("b200", "nvfp4", "native", 1173),
-    ):
-        plan = ServingPlan(weight_format=fmt, compute=compute)
-        found = device_ridge(DEVICES[device], plan).amount
-        assert found == pytest.approx(ridge, abs=0.5), (device, fmt, compute)
-
-
-def test_no_native_point_is_above_the_roof_either():
-    for name in ("llama-3.1-8b", "deepseek-v3", "gemma-2-9b"):
-        plan = ServingPlan(weight_format="nvfp4", compute="native", mfu=1, mbu=1)
-        cluster = Cluster(device=DEVICES["b200"])
-        ridge = device_ridge(cluster.device, plan).amount
-        for point in roofline_points(MODELS[name], plan, cluster):
-            assert 0 < point.mfu <= min(1, point.intensity / ridge) * (1 + 1e-9), (name, point)
-
-
-def test_decoding_for_one_has_an_intensity_near_one_and_grows_with_the_sequences():
-    spec, plan = MODELS["llama-2-7b"], ServingPlan(prompt_len=16, output_len=16)
-    points = roofline_points(spec, plan, H100)
-    decoding = [point for point in points if point.phase == "decoding"]
-
-    assert [point.num_tokens for point in decoding] == list(DECODED)
-    assert decoding[0].intensity == pytest.approx(1, abs=0.05)
-    assert decoding[1].intensity == pytest.approx(4, rel=0.05)
-    assert [p.mfu for p in decoding] == sorted(p.mfu for p in decoding)
-
-
-def test_a_long_prompt_reaches_the_chosen_share_of_the_peak():
-    plan = ServingPlan(prompt_len=4096, concurrency=5, mfu=0.4)
-    *decoding, prefill = roofline_points(MODELS["llama-2-7b"], plan, H100)
-    assert prefill.phase == "prefill"
-    assert prefill.mfu == pytest.approx(0.4)
-    assert 5 in [point.num_tokens for point in decoding]
-
-
-def test_intensity_is_flops_over_bytes():
-    latency = decode_latency(MODELS["llama-2-7b"], ServingPlan(), H100)
-    found = intensity(latency)
-    values = found.values
-    assert found.amount == values["flops"] / (values["weight_bytes"] + values["kv_bytes"])
 
 
 A100 = Cluster(device=DEVICES["a100-80gb"])

@@ -10,14 +10,10 @@ from core.budget.cluster import Cluster
 from core.budget.serving.kv_cache import kv_variants
 from core.budget.serving.memory import AXES, inference_budget, memory_sweep
 from core.budget.serving.plan import ServingPlan, with_context
-from core.figures.budget.serving.memory import (
-    chosen_bytes,
-    heads_picture,
-    memory_picture,
-    variant_label,
-)
 from core.figures.picture import Look
 from core.units import GIB
+from pages.plan.serving.kv_cache import heads_picture, variant_label
+from pages.plan.serving.memory import chosen_bytes, memory_picture
 from tests.core.budget.usable import usable
 
 RTX = Cluster(device=DEVICES["rtx-4090"])

@@ -2,8 +2,8 @@
 
 from core.budget.catalogue.models import MODELS
 from core.budget.weights.parameters import count_parameters, left_out
-from core.figures.budget.model_sizes.parts import part_rows, parts_picture
 from core.figures.picture import Look
+from pages.plan.model_sizes.parts import part_rows, parts_picture
 
 
 def picture_of(key, **look):

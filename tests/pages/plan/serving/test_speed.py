@@ -9,12 +9,12 @@ from core.budget.serving.decode_speeds import measured_fit, published_speeds
 from core.budget.serving.kv_cache import kv_variants
 from core.budget.serving.memory import memory_sweep
 from core.budget.serving.plan import ServingPlan
-from core.budget.serving.throughput import roofline_points, throughput_curve
-from core.figures.budget.serving.memory import heads_picture, memory_picture
-from core.figures.budget.serving.roofline import roofline_picture
-from core.figures.budget.serving.speed import proof_picture, speed_picture
+from core.budget.serving.throughput import throughput_curve
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.plan.serving.kv_cache import heads_picture
+from pages.plan.serving.memory import memory_picture
+from pages.plan.serving.speed import proof_picture, speed_picture
 
 RTX = Cluster(device=DEVICES["rtx-4090"])
 PLAN = ServingPlan(prompt_len=7680, concurrency=4)
@@ -108,7 +108,6 @@ def test_the_pictures_of_the_page_are_drawn_in_both_themes_and_for_a_projector(m
         proof_picture(published_speeds(), measured_fit(), look),
         memory_picture(memory_sweep(spec, PLAN, RTX), "RTX 4090", look),
         heads_picture(kv_variants(MODELS["gemma-2-9b"], 8192, "nvfp4"), look),
-        roofline_picture(roofline_points(spec, PLAN, RTX), (1e14, 1e12), look),
     ):
         assert picture.figure.layout.font.size == 22
         assert picture.figure.layout.height <= 340
