@@ -101,7 +101,6 @@ def steps_table(rule: Rule, steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _thinned(values: Sequence[float], first: int) -> tuple[list[int], list[float | None]]:
-    """Return what is drawn: every so many steps and the last, nothing that no axis can hold."""
     every = -(-len(values) // MOST_POINTS) if values else 1
     steps = sorted({*range(0, len(values), every), *([len(values) - 1] if values else [])})
     ys = [values[step] if abs(values[step]) <= HIGHEST else None for step in steps]
@@ -126,7 +125,6 @@ def _sentence(curves: Mapping[str, Sequence[float]], axes: Axes, first: int) -> 
 
 
 def _turn(values: Sequence[float], axes: Axes, first: int) -> str:
-    """Return the value farthest beyond both ends, if there is one."""
     low, high = sorted((values[0], values[-1]))
     steps = [step for step, value in enumerate(values) if math.isfinite(value)]
     at = max(steps, key=lambda step: max(low - values[step], values[step] - high), default=0)

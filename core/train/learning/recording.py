@@ -1,6 +1,6 @@
 """The small GPT that comes with the app: its weights at a few steps of one training, as one file.
 
-Written by `python -m core.train.start.record_small_gpt`; numpy reads it, and never a pickle. The
+Written by `python -m benchmarks.record_small_gpt`; numpy reads it, and never a pickle. The
 weights are rounded to float16, which changes a loss by less than a thousandth.
 """
 

@@ -2,8 +2,6 @@
 
 A surprise is -log2 p at temperature 1, in bits: what the model thought of a token, whatever
 temperature it was drawn with. Tokens that only together are characters add up.
-
-Why apart: how a text is scored and cut has nothing to do with how it is drawn.
 """
 
 import codecs

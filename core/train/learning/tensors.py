@@ -2,8 +2,6 @@
 
 python -m core.train.learning.tensors weight CHECKPOINT NAME   # a matrix, to stdout as .npy
 python -m core.train.learning.tensors gradients [RUN_DIRECTORY]  # of the next step, as .npz
-
-Why long: weights and gradients are read by one process, from one way to load a checkpoint.
 """
 
 import io

@@ -1,8 +1,4 @@
-"""A run's steps as a table of pandas, with the columns and values of the CSV.
-
-Why apart: no other module of core but the pictures may import pandas, and this one does so only
-when a table is made. The worker never loads it.
-"""
+"""A run's steps as a table of pandas, with the columns and values of the CSV."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
 """The recorded runs that come with the app: real runs, each packed as one file.
 
-Written by `python -m core.train.start.record_run`; unpacked once a process into a folder of its
+Written by `python -m benchmarks.record_run`; unpacked once a process into a folder of its
 own, where every reader of runs reads them.
 """
 

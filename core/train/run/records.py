@@ -4,10 +4,10 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from core.train.run.disk import told
 MAGIC: Final = b"B2GMETR\0"
 VERSION: Final = 1
 HEADER: Final = struct.Struct("<8sHH52x")  # magic, version, bytes per record
-RECORD: Final = struct.Struct("<Q6dQIII4x")
 CHECKSUM: Final = struct.Struct("<I")
 CHECKED_BYTES: Final = 72  # the checksum covers everything before it
 
@@ -29,30 +28,11 @@ _ROWS_AT_ONCE = 4096  # their bytes stay in the processor's cache
 
 Records = npt.NDArray[np.void]
 Codes = npt.NDArray[np.uint32]
-RECORD_DTYPE: Final = np.dtype(
-    [
-        ("step", "<u8"),
-        ("time", "<f8"),
-        ("seconds", "<f8"),
-        ("loss", "<f8"),
-        ("learning_rate", "<f8"),
-        ("grad_norm", "<f8"),
-        ("tokens_per_second", "<f8"),
-        ("resident_bytes", "<u8"),
-        ("attempt", "<u4"),
-        ("flags", "<u4"),
-        ("checksum", "<u4"),
-        ("padding", "<u4"),
-    ]
-)
-NO_RECORDS: Final = np.empty(0, RECORD_DTYPE)
-# What leaves this app: all but what only the file needs.
-COLUMNS: Final = tuple((RECORD_DTYPE.names or ())[:-2])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepRecord:
-    """What one optimizer step looked like; the store adds the attempt and the checksum.
+    """What one optimizer step looked like: the one list of its fields, in the order of the file.
 
     Attributes:
         step: The optimizer step just completed, counted from 1.
@@ -63,39 +43,39 @@ class StepRecord:
         grad_norm: Norm of all gradients before clipping.
         tokens_per_second: Tokens of the step divided by its seconds.
         resident_bytes: Physical memory of the training process.
+        attempt: Which start of the run it belongs to; the store writes it.
         flags: NON_FINITE and SKIPPED, added together.
     """
 
-    step: int
-    time: float
-    seconds: float
-    loss: float
-    learning_rate: float
-    grad_norm: float
-    tokens_per_second: float
-    resident_bytes: int
-    flags: int = 0
+    step: Annotated[int, "<u8"]
+    time: Annotated[float, "<f8"]
+    seconds: Annotated[float, "<f8"]
+    loss: Annotated[float, "<f8"]
+    learning_rate: Annotated[float, "<f8"]
+    grad_norm: Annotated[float, "<f8"]
+    tokens_per_second: Annotated[float, "<f8"]
+    resident_bytes: Annotated[int, "<u8"]
+    attempt: Annotated[int, "<u4"] = 0
+    flags: Annotated[int, "<u4"] = 0
+
+
+_FIELDS: Final = {
+    name: hint.__metadata__[0]
+    for name, hint in get_type_hints(StepRecord, include_extras=True).items()
+}
+RECORD_DTYPE: Final = np.dtype([*_FIELDS.items(), ("checksum", "<u4"), ("padding", "<u4")])
+_SIGNS: Final = {"<u8": "Q", "<f8": "d", "<u4": "I"}  # numpy's names of types -> struct's
+RECORD: Final = struct.Struct("<" + "".join(map(_SIGNS.__getitem__, _FIELDS.values())) + "I4x")
+COLUMNS: Final = tuple(_FIELDS)  # what leaves this app: all but what only the file needs
+NO_RECORDS: Final = np.empty(0, RECORD_DTYPE)
 
 
 def pack_record(buffer: bytearray, record: StepRecord, attempt: int) -> None:
     """Write `record` into the 80 bytes of `buffer`; numbers that are not finite set their flag."""
     overflowed = record.flags == SKIPPED  # fp16's gradients did, and that is their way
     finite = math.isfinite(record.loss) and (overflowed or math.isfinite(record.grad_norm))
-    RECORD.pack_into(
-        buffer,
-        0,
-        record.step,
-        record.time,
-        record.seconds,
-        record.loss,
-        record.learning_rate,
-        record.grad_norm,
-        record.tokens_per_second,
-        record.resident_bytes,
-        attempt,
-        record.flags if finite else record.flags | NON_FINITE,
-        0,
-    )
+    flags = record.flags if finite else record.flags | NON_FINITE
+    RECORD.pack_into(buffer, 0, *astuple(replace(record, attempt=attempt, flags=flags)), 0)
     CHECKSUM.pack_into(buffer, CHECKED_BYTES, zlib.crc32(memoryview(buffer)[:CHECKED_BYTES]))
 
 

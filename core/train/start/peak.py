@@ -1,7 +1,4 @@
-"""The FLOP/s that a run's MFU is measured by: of the data sheet, else of a product timed here.
-
-Why apart: how fast a device could be is no part of how a run is launched.
-"""
+"""The FLOP/s that a run's MFU is measured by: of the data sheet, else of a product timed here."""
 
 from typing import Any
 

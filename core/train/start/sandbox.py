@@ -1,8 +1,6 @@
 """A student's own run: small, short, marked as such, and never in the way of the class.
 
 Students wait in a line: one of their runs trains at a time, and the class goes first.
-
-Why long: the line, its tickets and their owners are one subject under one lock.
 """
 
 import threading

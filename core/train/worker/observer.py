@@ -1,7 +1,4 @@
-"""What is written down of a run: a record each step; evaluations, samples, memory, checkpoints.
-
-Why apart: a session decides what is done when; it need not know how each thing is told.
-"""
+"""What is written down of a run: a record each step; evaluations, samples, memory, checkpoints."""
 
 import errno
 import time

@@ -1,7 +1,4 @@
-"""The session of a run, at its newest checkpoint that can be read.
-
-Why apart: a session need not know where its trainer comes from.
-"""
+"""The session of a run, at its newest checkpoint that can be read."""
 
 import torch
 

@@ -1,7 +1,4 @@
-"""A worker's life: steps while it runs, commands as they arrive, a checkpoint at the end.
-
-Why apart: it needs torch, which the process imports only once the device is its own.
-"""
+"""A worker's life: steps while it runs, commands as they arrive, a checkpoint at the end."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping

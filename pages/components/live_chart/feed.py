@@ -1,5 +1,6 @@
 """One run kept in memory for all who watch it, and the messages they get."""
 
+import json
 import re
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -7,30 +8,28 @@ from typing import Final
 
 import numpy as np
 
+from core.figures.train.live_run.run_facts import AROUND, CATEGORIES
 from core.train.run.disk import to_json
 from core.train.run.history import EventHistory, RecordHistory
 from core.train.run.reader import Increment, RunReader
+from core.train.run.records import COLUMNS as ALL_COLUMNS
 from core.train.run.records import to_columns
 from core.train.run.replay import ReplayReader
 from core.train.run.state import RunState
 
 News = tuple[Increment, RunState]  # what one look at the disk found
-COLUMNS: Final = (
-    "step",
-    "time",
-    "loss",
-    "learning_rate",
-    "grad_norm",
-    "tokens_per_second",
-    "resident_bytes",
-    "attempt",
-    "flags",
-)
+COLUMNS: Final = tuple(name for name in ALL_COLUMNS if name != "seconds")
 MAX_POINTS: Final = 1500  # of a late joiner's curves
 MAX_BEHIND: Final = 5000  # records; who lacks more gets a snapshot
 MAX_EVENTS_BEHIND: Final = 200  # an event takes as much memory as a dozen records
 MAX_ENCODED: Final = 30  # messages kept: whoever asks for odd positions must not fill the memory
 _ID: Final = re.compile(r"([a-z0-9-]+):([0-9]{1,12}):([0-9]{1,12})", re.ASCII)
+
+
+def names_in_js() -> str:
+    """Return the names of columns and of kinds of memory, as the scripts know them."""
+    names = {"COLUMNS": COLUMNS, "CATEGORIES": CATEGORIES, "AROUND": AROUND}
+    return "".join(f"const {name} = {json.dumps(each)}\n" for name, each in names.items())
 
 
 @dataclass(frozen=True, slots=True)

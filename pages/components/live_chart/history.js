@@ -1,9 +1,7 @@
 // What the stream has told so far about one run, and the traces that follow from it. The roles are
 // those of core/figures/train/live_run/live.py: the browser fills the very traces that Python would draw.
 
-const COLUMNS = ["step", "time", "loss", "learning_rate", "grad_norm", "tokens_per_second", "resident_bytes", "attempt", "flags"]
-const CATEGORIES = ["weights", "gradients", "optimizer", "activations", "other"]
-const AROUND = ["reserved_bytes", "context_bytes", "other_bytes", "context_and_other_bytes", "total_bytes"]
+// COLUMNS, CATEGORIES and AROUND stand in front of it, from Python: `names_in_js` of feed.py.
 const MAX_POINTS = 1500
 const MARK_HEIGHTS = [0.93, 0.81, 0.69, 0.57]
 const MARK_ROOM = 0.2

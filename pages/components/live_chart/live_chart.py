@@ -14,6 +14,7 @@ from core.figures.train.live_run.live_parts import LiveLook
 from core.language import current_language
 from core.train.run.disk import sentence_of
 from pages.components.live_chart.assets import plotly_url
+from pages.components.live_chart.feed import names_in_js
 from pages.components.live_chart.words import live_words
 from pages.shared.settings import presenting, unit_system
 
@@ -43,7 +44,7 @@ _mount = st.components.v2.component(
     "live_chart",
     html=_read("live_chart.html"),
     css=_read("live_chart.css"),
-    js="\n".join(_read(f"{name}.js") for name in (*_SCRIPTS, "live_chart")),
+    js="\n".join([names_in_js(), *(_read(f"{name}.js") for name in (*_SCRIPTS, "live_chart"))]),
     isolate_styles=False,  # Plotly writes its own styles into the document's head
 )
 

@@ -1,7 +1,4 @@
-"""What a viewer gets of a recorded run, made once for all viewers.
-
-Why apart: a live run's messages follow the disk, these are known before anybody asks.
-"""
+"""What a viewer gets of a recorded run, made once for all viewers."""
 
 from functools import cache
 from typing import Final

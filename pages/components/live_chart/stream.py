@@ -151,7 +151,6 @@ class LiveStream:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _recorded(self, preset: str) -> AsyncIterator[bytes]:
-        """Yield a recorded run, and from then on the first run that there is."""
         messages = iter(await asyncio.to_thread(recorded_messages, preset))
         looks = 0
         while not self.hub.stopped and not await asyncio.to_thread(newest_run, self._runs()):
@@ -212,7 +211,6 @@ class LiveStream:
         return Counted(_whole(file), self.exporting.held(visitor), headers, media_type)
 
     async def _directory(self, request: Request) -> Path:
-        """Return the directory of the run or the recording that is asked for."""
         run, recording = _asked(request)
         if not recording:
             return open_run_directory(self._runs(), run)

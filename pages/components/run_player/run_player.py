@@ -25,7 +25,7 @@ from core.train.run.records import to_columns
 from core.train.run.shelf import read_label
 from core.train.start.presets import preset_title
 from core.units import ByteUnit
-from pages.components.live_chart.feed import COLUMNS
+from pages.components.live_chart.feed import COLUMNS, names_in_js
 from pages.components.live_chart.words import live_words
 
 MAX_BYTES: Final = 6_000_000
@@ -76,7 +76,7 @@ def player_html(directory: Path, language: str = "en", unit: ByteUnit = "GiB") -
     page = (_FOLDER / "player.html").read_text("utf-8")
     parts = {
         "/*styles*/": f":root{{{css_variables()}}}" + "".join(map(_text, _STYLES)),
-        "/*scripts*/": "\n".join(map(_text, _SCRIPTS)),
+        "/*scripts*/": "\n".join([names_in_js(), *map(_text, _SCRIPTS)]),
         "/*run*/": data,
         "<title>Bits to GPT": f"<title>{html.escape(run['titles']['en'])} · Bits to GPT",
     }
@@ -143,7 +143,6 @@ def _titles(name: str) -> dict[str, str]:
 
 
 def _words() -> Mapping[str, Mapping[str, str]]:
-    """Return every word of the player in every language."""
     words = {}
     for key, other in (("en", LANGUAGES["zh"]), ("zh", LANGUAGES["en"])):
         translate = translations(key).gettext

@@ -138,7 +138,6 @@ def _of_maps(files: TokenFiles) -> str:
 
 
 def _checkpoints() -> Shown:
-    """Show which checkpoints torch reads, with its own reasons."""
     loaded = _loaded()
     st.markdown(
         table_markdown(

@@ -67,7 +67,6 @@ def choose_case() -> Case:
 
 
 def _choose_text() -> tuple[str, str, int, int]:
-    """Show, behind a button, which text, and return it, its sentence, BPE's size and the seed."""
     with st.popover(_("Text and seed"), icon=":material/tune:", key=ASK.key("settings")):
         source = ASK.selectbox(
             "text", _("Text"), (SENTENCE, *CORPORA), default=SENTENCE,

@@ -120,7 +120,6 @@ def _recorded(recorded: RecordedTimings) -> str:
 
 
 def _measure(asked: Asked) -> None:
-    """Measure in a thread of the pool: each loader in a fresh process."""
     kept, timings = measured(), list[LoaderTiming]()
     for num_workers in WORKERS:
         kept.now, kept.done = f"num_workers={num_workers}", len(timings) / len(WORKERS)
@@ -219,7 +218,6 @@ def _roles() -> Mapping[str, str]:
 
 
 def _spans(timing: LoaderTiming) -> dict[str, list[tuple[float, float]]]:
-    """Return begin and length of everything on a line, in seconds."""
     spans: dict[str, list[tuple[float, float]]] = {"wait": [], "step": []}
     now = 0.0
     for waited, computed in zip(timing.wait_seconds, timing.step_seconds, strict=True):

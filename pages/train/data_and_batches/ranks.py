@@ -213,7 +213,6 @@ def _rows(plans: Mapping[int, BatchPlan]) -> list[tuple[int, int, Sequence[tuple
 def _number(
     drawing: Drawing, lines: Sequence[Sequence[int]], labels: Sequence[str], look: Look
 ) -> None:
-    """Write its number into every item."""
     highest = max(max(line, default=0) for line in lines)
     for label, line in zip(labels, lines, strict=True):
         drawing.scatter(
@@ -225,7 +224,6 @@ def _number(
 
 
 def _cut(drawing: Drawing, plans: Mapping[int, BatchPlan], num_lines: int, look: Look) -> None:
-    """Draw where one batch ends and the next begins."""
     plan = next(iter(plans.values()))
     place = 0
     for batch in plan.ranks[0] if plan.num_steps <= 64 else ():

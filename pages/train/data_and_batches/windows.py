@@ -126,7 +126,6 @@ def seen(pieces: Sequence[Piece]) -> str:
 def _draw_text(
     drawing: Drawing, windows: Sequence[Window], num_tokens: int, columns: int, look: Look
 ) -> None:
-    """Draw the whole text as one bar, with the places that the rows are cut from."""
     left, width = -MARGIN + 0.1, columns + 1 + 2 * MARGIN - 0.2
     drawing.shape(
         type="rect", x0=left, x1=left + width, y0=0.75, y1=1.15, fillcolor=look.color("surface"),
@@ -155,7 +154,6 @@ def _draw_ribbon(
     columns: int,
     look: Look,
 ) -> None:
-    """Draw the text around the first window, each token above the row that it becomes."""
     pieces = around[: before + columns + 1 + MARGIN]
     cells = list(range(-before, len(pieces) - before))
     inside = [place for place in cells if 0 <= place < columns]
@@ -188,7 +186,6 @@ def _draw_row(drawing: Drawing, window: Window, number: int, columns: int, look:
 def _draw_cells(
     drawing: Drawing, places: Sequence[int], line: float, color: str, look: Look
 ) -> None:
-    """Draw the frames of one line's cells as a single path: a shape each would take ten times."""
     top, bottom = line - 0.36, line + 0.36
     path = "".join(
         f"M{place + 0.04},{top}H{place + 0.96}V{bottom}H{place + 0.04}Z" for place in places
@@ -224,7 +221,6 @@ def _draw_words(
 
 
 def _cut(piece: Piece, room: int) -> str:
-    """Return what fits into a cell: of bytes their digits, of a long token its beginning."""
     word = visible(piece.text) if piece.is_text else visible(piece.text).strip("<>")
     return word if len(word) <= room else word[: room - 1] + "…"
 

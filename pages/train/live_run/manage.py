@@ -36,7 +36,6 @@ def offer_runs() -> None:
 
 
 def _manage() -> None:
-    """Show the newest runs, a button each, and what can be done with those that are chosen."""
     every = list_runs(runs_directory())
     runs = {run.name: run for run in every if not run.error}
     if not every:
@@ -55,13 +54,11 @@ def _manage() -> None:
 
 
 def _offer(name: str, key: str, label: str, icon: str) -> None:
-    """Show a button that makes the page follow a run and closes the window."""
     if st.button(label, key=key, type="tertiary", icon=icon, on_click=follow, args=(name,)):
         st.rerun()
 
 
 def _choose(runs: dict[str, RunSummary]) -> None:
-    """Let the reader choose runs, one to edit or several to compare."""
     shown = st.query_params.get("run", "")
     first = [shown] if shown in runs else list(runs)[:1]
     st.session_state[_CHOSEN] = [n for n in st.session_state.get(_CHOSEN, first) if n in runs]
@@ -81,7 +78,6 @@ def _choose(runs: dict[str, RunSummary]) -> None:
 
 
 def _several(runs: list[RunSummary]) -> None:
-    """Show the validation losses of several runs in one picture, and the settings that differ."""
     try:
         curves = [validation_curve(run.directory) for run in runs]
     except (ValueError, OSError) as error:
@@ -140,7 +136,6 @@ def _one(run: RunSummary) -> None:
 
 
 def _replay(run: RunSummary) -> None:
-    """Offer to see a run again that has ended, as if it were live."""
     speed, button = st.columns([3, 1], vertical_alignment="bottom")
     chosen = speed.select_slider(
         _("Speed"), SPEEDS, value=10, format_func="× {}".format, key="lr_replay_speed"

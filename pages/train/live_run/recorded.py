@@ -69,7 +69,6 @@ def _unlike(wished: str) -> str:
 
 
 def _next_step() -> str:
-    """Return what begins a run of this server, for whoever may."""
     if is_teacher() and not locked() and not is_hidden(ASK.page, "start"):
         return _("Press Train to start your own.")
     return _("The first run that starts on this server takes its place.")

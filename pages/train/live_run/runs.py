@@ -155,7 +155,6 @@ def _sandbox(wish: Wish) -> None:
 
 
 def _follow_own(held: Ticket | None) -> None:
-    """Go to this browser's run when it starts, or after a reload that asks for no other."""
     known, run = st.session_state.get(_FOLLOWED), held.run if held else ""
     st.session_state[_FOLLOWED] = run
     if held is None or held.stopped or run in ("", known):
@@ -166,7 +165,6 @@ def _follow_own(held: Ticket | None) -> None:
 
 
 def _tell_stopped() -> None:
-    """Tell a student whose run the class has stopped, and lead to the class's run."""
     st.caption(
         _("Your run was stopped: the class goes first. What it has reached is kept under Runs."),
         width="content",

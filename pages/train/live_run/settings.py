@@ -232,7 +232,6 @@ def _tokenizer() -> dict[str, Any]:
 
 
 def _link_to_batches(changes: Mapping[str, Any]) -> None:
-    """Link to the windows that a step reads of this text, cut as it is here."""
     query = {"batches_tokenizer": str(changes["tokenizer"])}
     if changes["corpus"] in CORPORA:
         query["batches_text"] = str(changes["corpus"])

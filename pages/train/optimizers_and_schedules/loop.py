@@ -158,7 +158,6 @@ def _classified(order: tuple[str, ...], num_epochs: int, lr: float) -> Classifie
 
 
 def _digits(loop: Loop) -> Shown:
-    """Train the classifier for some epochs and draw how often it is right after each."""
     found = _classified(loop.order, loop.num_steps, loop.lr)
     curves = {_("training images"): found.training, _("test images"): found.test}
     axes = Axes(x=_("epoch"), y=_("share named rightly"))
@@ -199,7 +198,6 @@ def _digits(loop: Loop) -> Shown:
 
 
 def _images_picture(found: Classified, look: Look) -> Picture:
-    """Return the first test images in a row, each with what the classifier takes it for."""
     test, drawing, layout = draw_digits(NUM_TEST, 1), Drawing(), look.layout()
     labels = test.labels[:NUM_IMAGES].tolist()
     row = test.images[:NUM_IMAGES].transpose(1, 0, 2).reshape(SIDE, -1)
@@ -253,7 +251,6 @@ def _headline(loop: Loop, learned: Learned) -> str:
 
 
 def _consequence(loop: Loop, learned: Learned, usual: Learned) -> str:
-    """Say what this order does, as it was seen."""
     if learned.error:
         return _("A name is used before it is made: the first iteration ends there.")
     if loop.order == USUAL:

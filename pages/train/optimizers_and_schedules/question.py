@@ -38,7 +38,6 @@ def ask_first_step() -> None:
 
 
 def _first_step(rule: Rule, slope: float) -> float:
-    """Return how far a rule's first step moves a parameter whose gradient is `slope`."""
     (step,) = run_rule(rule, lambda _p: (slope,), (0.0,), 1)
     return abs(step.after[0])
 

@@ -139,7 +139,6 @@ def _measured() -> tuple[HeldBytes, ...]:
 
 
 def _state(rule: Rule) -> Shown:
-    """Draw the bytes of state for a weight, and say what the rule keeps and zero_grad leaves."""
     rows, look_now = _measured(), look()
     amounts = {row.name: row.per_parameter for row in rows}
     kept = [
@@ -243,7 +242,6 @@ def _first_two(steps: tuple[Step, ...]) -> str:
 
 
 def _averages(rule: Rule) -> list[str]:
-    """Return how far back the exponential averages reach, if both are such."""
     if not rule.momentum == rule.second == "ema":
         return []
     return [
@@ -254,7 +252,6 @@ def _averages(rule: Rule) -> list[str]:
 
 
 def _written(rule: Rule) -> str:
-    """Return the rule as a formula, and what g is where that is not the gradient alone."""
     top = "g" if rule.momentum == "none" else "m̂" if rule.corrects_m else "m"
     if rule.looks_ahead:
         top = "(β₁·m + g)" if rule.momentum == "sum" else "(β₁·m + (1 − β₁)·g)"
@@ -277,7 +274,6 @@ def _code(rule: Rule, num_steps: int) -> str:
 
 
 def _lines(rule: Rule) -> list[str]:
-    """Return the statements between the gradient and the step."""
     share = {"sum": "g", "ema": "(1 - beta1) * g"}
     lines = [f"m = beta1 * m + {share[rule.momentum]}"] if rule.momentum != "none" else []
     way = "m" if rule.momentum != "none" else "g"

@@ -66,7 +66,6 @@ def compare_picture(curves: Sequence[Curve], look: Look, zone: tzinfo = UTC) -> 
 
 
 def _sentence(curves: Sequence[Curve], names: Sequence[str]) -> str:
-    """Return the lowest loss of each run, and which run has the lowest."""
     known = [(name, curve.best) for name, curve in zip(names, curves, strict=True)]
     parts = [
         _("{name}: {loss} at step {step}").format(name=name, loss=f"{best[1]:.3f}", step=best[0])

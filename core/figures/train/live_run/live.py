@@ -176,7 +176,6 @@ def memory(run: RunView = EMPTY, look: Look = LIGHT, *, show_prediction: bool = 
 
 
 def _draw_training(drawing: LiveDrawing) -> None:
-    """Thin raw loss, its thick average, and as a ghost what a later attempt has done again."""
     run, look = drawing.run, drawing.look
     redone = superseded(steps_and_attempts(run)).tolist()
     ghost: tuple[list[Any], list[Any]] = ([], [])
@@ -232,7 +231,6 @@ def _draw_area(drawing: LiveDrawing, name: str, divisor: int) -> None:
 
 
 def _draw_bars(drawing: LiveDrawing, name: str, bars: Mapping[str, float | None]) -> None:
-    """One category of the two bars: measured is filled, predicted is hatched."""
     color = drawing.look.color(name)
     drawing.bar(
         x=list(bars),
@@ -258,7 +256,6 @@ def _draw_bars(drawing: LiveDrawing, name: str, bars: Mapping[str, float | None]
 
 
 def _draw_peak(drawing: LiveDrawing, newest: Mapping[str, Any], divisor: int) -> None:
-    """The most that was held at one time: gradients arrive as activations leave."""
     peak, label = newest.get("peak"), _("peak: {value}")
     drawing.bar(
         x=[_("measured")],

@@ -103,7 +103,6 @@ def _known(samples: Sequence[Sample]) -> Sequence[Sample]:
 
 
 def _block(sample: Sample, translate: Callable[[str], str]) -> tuple[str, int]:
-    """Return a sample as SVG, and how many pixels high it is."""
     label = translate(LABEL).format(step=f"{sample['step']:,}")
     mean = mean_surprise(sample.get("written") or ())
     if mean is not None:
@@ -138,7 +137,6 @@ def _tint(cell: _Cell) -> str:
 
 
 def _text_lines(cells: Sequence[_Cell]) -> list[str]:
-    """Return a text element a line, with the place of each of its characters."""
     lines: dict[int, list[_Cell]] = {}
     for cell in cells:
         lines.setdefault(cell.line, []).append(cell)

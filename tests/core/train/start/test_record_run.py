@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from benchmarks import record_run
+from benchmarks.record_run import main, thinned
 from core.train.run.reader import RunReader
 from core.train.run.recorded import unpack
 from core.train.run.records import RECORD_DTYPE
-from core.train.start import record_run
 from core.train.start.launch import start_run
-from core.train.start.record_run import main, thinned
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks import record_small_gpt
+from benchmarks.record_small_gpt import record, small_config
 from core.train.learning.recording import SMALL_GPT, read_recording
 from core.train.learning.schedule import milestone_steps
-from core.train.start import record_small_gpt
-from core.train.start.record_small_gpt import record, small_config
 from core.train.text.dataset import build_dataset
 
 FOX = b"the quick brown fox jumps over the lazy dog. " * 60

@@ -1,6 +1,6 @@
 """Train the small GPT that comes with the app again, and write its recording.
 
-python -m core.train.start.record_small_gpt        # minutes on two cores; then commit the file
+python -m benchmarks.record_small_gpt        # minutes on two cores; then commit the file
 """
 
 import sys

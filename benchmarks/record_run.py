@@ -1,6 +1,6 @@
 """Train presets again as recorded runs, which Live training shows before there is a run.
 
-python -m core.train.start.record_run [PRESET ...]   # as long as the preset; then commit the files
+python -m benchmarks.record_run [PRESET ...]   # as long as the preset; then commit the files
 """
 
 import argparse
