@@ -256,7 +256,8 @@ def _facts(probe: Probe) -> str:
         (_("Kernels"), _(", ").join(probe.kernels)),
         (_("Exist by name only"), _names_only(probe.best_device)),
     ]
-    return _table((_("what"), _("found")), rows)
+    lines = [(_("what"), _("found")), ("---", "---"), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def _names_only(device: Device) -> str:
@@ -272,11 +273,6 @@ def _cores(machine: Machine) -> str:
         logical=machine.logical_cores,
         usable=machine.usable_cores,
     )
-
-
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def usable_dtypes(device: Device) -> tuple[DtypeVerdict, ...]:
