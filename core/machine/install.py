@@ -147,12 +147,3 @@ def find_build(key: str) -> Build:
             return row
     known = _(", ").join(row.key for row in BUILDS)
     raise ValueError(_("There is no build {key!r}; choose {known}.").format(key=key, known=known))
-
-
-def this_system(name: str) -> str:
-    """Return the key of `SYSTEMS` for what `platform.system()` says; Linux when in doubt.
-
-    >>> this_system("Darwin"), this_system("Windows"), this_system("Linux")
-    ('macos', 'windows', 'linux')
-    """
-    return {"Darwin": "macos", "Windows": "windows"}.get(name, "linux")

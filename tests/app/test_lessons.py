@@ -7,6 +7,7 @@ import pytest
 from core.language import LANGUAGES
 from pages.shared.lessons import lessons_of, load_concepts, load_lessons
 from pages.shared.navigation import PAGES
+from pages.start.lessons.inputs import load_paths
 from pages.start.lessons.lists import load_self_check
 from tests.app.shown import said
 
@@ -17,7 +18,7 @@ BUDGET_CONCEPTS = {f"C{number}" for number in (14, 46, 47, 49, *range(103, 137),
 GRADIENT_CONCEPTS = {f"C{number}" for number in (48, *range(58, 72), 74, 75, 82, 83)}
 TRAIN_CONCEPTS = {f"C{number}" for number in (72, 73, 74, *range(76, 82), 83, 84, 85, 86, 94, 147)}
 MODEL_CONCEPTS = {f"C{number}" for number in (*range(87, 94), *range(97, 103), *range(138, 147))}
-OWN_QUESTIONS = {"start/lessons", "start/spot_the_bug"}
+OWN_QUESTIONS = {"start/spot_the_bug"}
 # Lesson, its concepts, and what its page must show in both languages to teach them.
 SHOWN = (
     ("the-pipeline-bubble", (), ("27.3",)),
@@ -115,7 +116,7 @@ def test_every_page_has_a_title_its_lessons_a_question_and_no_exception(
     for lesson in lessons_of(key):
         assert lesson.title[language] in labels, lesson.slug
     asks = {"en": "Predict, then reveal", "zh": "先预测，再揭晓"}[language]
-    # What the page of lessons asks belongs to its card; each card of the bugs is a question.
+    # Each card of the bugs is a question.
     assert [each.label for each in app.expander].count(asks) == (key not in OWN_QUESTIONS)
     first = {"en": "Lesson 1 of ", "zh": "第 1 课"}[language]
     assert any(each.proto.popover.label.startswith(first) for each in app.get("popover"))
@@ -164,6 +165,7 @@ def test_the_self_check_has_eight_items_each_led_to_a_lesson_that_teaches_it():
     [
         ({"lessons_level": "1"}, lambda lesson: lesson.level == 1),
         ({"lessons_concept": "C159"}, lambda lesson: "C159" in lesson.concepts),
+        ({"lessons_path": "sizing"}, lambda lesson: lesson.slug in load_paths()["sizing"].lessons),
         ({"lessons_page": "start/lessons"}, lambda lesson: lesson.page == "start/lessons"),
     ],
 )
@@ -172,6 +174,14 @@ def test_each_filter_keeps_what_it_names(open_page, query, kept):
 
     count = sum(1 for lesson in LESSONS if kept(lesson))
     assert state(app, "headline").startswith(f"{count} lesson")
+
+
+def test_each_path_has_about_twelve_lessons_that_are_there():
+    known = {lesson.slug for lesson in LESSONS}
+    for path in load_paths().values():
+        assert 10 <= len(path.lessons) == len(set(path.lessons)) <= 14
+        assert set(path.lessons) <= known
+        assert set(path.title) == set(LANGUAGES)
 
 
 def test_filters_that_leave_nothing_say_what_to_do(open_page):
@@ -183,7 +193,7 @@ def test_filters_that_leave_nothing_say_what_to_do(open_page):
 
 @pytest.mark.parametrize(("units", "memory"), [("GiB", "104 GiB"), ("GB", "112 GB")])
 def test_the_card_writes_memory_in_the_readers_unit(open_page, units, memory):
-    app = open_page("start/lessons", units=units, lessons_tab="card")
+    app = open_page("start/lessons", units=units, lessons_print="true")
 
     assert memory in state(app, "headline")
     assert [metric.value for metric in app.metric] == [memory, "42.0 ZFLOPs"]

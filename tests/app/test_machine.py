@@ -12,6 +12,7 @@ KEY = "start/machine"
 def test_the_first_tab_shows_what_torch_can_do_here(open_page, probed):
     app = open_page(KEY)
 
+    assert "memory to train at most" in app.session_state["headline"]
     assert "2.00 GFLOP/s" in said(app)
     assert "AVX2 ✓, AMX ✗" in said(app)
     (chart,) = app.get("plotly_chart")
@@ -34,17 +35,22 @@ def test_the_stack_is_a_chart_with_a_sentence_and_a_table(open_page, probed):
     app.session_state["machine_stack_chart_numbers"] = True
     app.run()
     assert "PyTorch" in list(app.table[0].value["layer"])
+    for library in ("Transformers", "PEFT", "vLLM", "LangChain"):
+        assert library in said(app)
+    assert {"inside-gpt", "layers-and-parameters", "serving"} <= {
+        each.page for each in page_links(app)
+    }
 
 
 def test_a_wheel_that_does_not_exist_is_explained(open_page):
-    app = open_page(KEY, machine_tab="install", machine_system="macos", machine_build="cuda")
+    app = open_page(KEY, machine_system="macos", machine_build="cuda")
 
     assert "has no wheel for “NVIDIA GPU” on macOS" in app.warning[0].value
     assert app.session_state["headline"] == "There is no such wheel"
 
 
 def test_the_lines_to_type_are_those_of_the_plan(open_page):
-    app = open_page(KEY, machine_tab="install", machine_system="windows", machine_build="cuda126")
+    app = open_page(KEY, machine_system="windows", machine_build="cuda126")
 
     plan = install_plan("windows", "cuda126")
     assert app.session_state["headline"] == f"`{plan.torch_line}`"
@@ -56,7 +62,7 @@ def test_when_torch_cannot_be_asked_the_tab_says_why(open_page, monkeypatch, tab
     def refuse(**options):
         raise ValueError("Torch could not be asked: libtorch is missing")
 
-    monkeypatch.setattr("pages.start.machine.environment.probe_machine", refuse)
+    monkeypatch.setattr("pages.start.machine.inputs.probe_machine", refuse)
 
     app = open_page(KEY, machine_tab=tab)
 
@@ -67,7 +73,7 @@ def test_when_torch_cannot_be_asked_the_tab_says_why(open_page, monkeypatch, tab
 def test_asking_again_measures_again(open_page, probed, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "pages.start.machine.environment.probe_machine",
+        "pages.start.machine.inputs.probe_machine",
         lambda *, refresh=False: asked.append(refresh) or probed,
     )
 
@@ -98,7 +104,7 @@ def test_the_code_of_an_error_raises_it(open_page, run_code):
 
 
 def test_the_build_that_arrives_is_the_one_without_an_index(open_page):
-    app = open_page(KEY, machine_tab="install", **ask("machine_plain_line"))
+    app = open_page(KEY, **ask("machine_plain_line"))
     offered = [each for each in BUILDS if "linux" in each.indexes]
     right = next(place for place, each in enumerate(offered) if each.key == "cuda")
 

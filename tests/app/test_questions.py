@@ -52,7 +52,7 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
         ("plan/training_memory?memory_tab=allocator", "memory_reserved", 0,
          ["That is allocated.", "The answer is **20.0 MiB**", "15.0 MiB wait"]),
         ("dtypes/bit_layouts", "bits_below_one", 0, ["15,359 of 31,743"]),
-        ("start/lessons?lessons_tab=card", "lessons_seven_billion", 0,
+        ("start/lessons?lessons_print=true", "lessons_seven_billion", 0,
          ["4 for its fp32 master copy", "bf16 weights alone"]),
     ],
 )  # fmt: skip

@@ -212,7 +212,7 @@ def test_a_lesson_of_the_same_page_opens_there(page, visit):
     page.locator(MAP).get_by_role("link", name="Can you do these eight?").click()
 
     page.locator(".st-key-headline").get_by_text("8 things").wait_for()
-    assert "lessons_tab=check" in page.url
+    assert "lessons_path=check" in page.url
 
 
 def test_the_map_of_the_course_fits_beside_its_filters(page, visit):
@@ -268,7 +268,7 @@ def stop_run(run):
 
 
 def test_only_the_card_is_printed(page, visit):
-    visit(page, "/lessons", lessons_tab="card")
+    visit(page, "/lessons", lessons_print="true")
     page.get_by_text("42.0 ZFLOPs").last.wait_for()
 
     page.emulate_media(media="print")

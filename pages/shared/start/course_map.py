@@ -33,7 +33,9 @@ def show_lessons(lessons: Sequence[Lesson], *, key: str, detailed: bool) -> None
     groups = [
         TickGroup(
             title=_(page.title),
-            rows=tuple(_row(each, detailed) for each in lessons if each.page == page.key),
+            rows=tuple(
+                lesson_row(each, detailed=detailed) for each in lessons if each.page == page.key
+            ),
         )
         for page in PAGES
     ]
@@ -102,7 +104,8 @@ def address(lesson: Lesson) -> str:
     return page_links.address(lesson.page, lesson.query)
 
 
-def _row(lesson: Lesson, detailed: bool) -> TickRow:
+def lesson_row(lesson: Lesson, *, detailed: bool) -> TickRow:
+    """Return a lesson as a row with a tick; `detailed` with its level and concepts."""
     names = [concept_name(concept) for concept in lesson.concepts]
     detail = [_("level {level}").format(level=lesson.level), *names]
     return TickRow(

@@ -1,4 +1,4 @@
-"""Two lists with ticks: the lessons that pass the filters, and eight things to be able to do."""
+"""The lessons of a path or of all pages, eight things to be able to do, the card to print."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -9,31 +9,41 @@ from typing import Final
 
 import streamlit as st
 
-from core.language import _, ngettext
+from core.language import N_, _, ngettext
 from pages.components.ticks.ticks import TickGroup, TickRow
 from pages.shared.lessons import Lesson, in_language
 from pages.shared.settings import presenting
-from pages.shared.start.course_map import address, find, show_lessons, show_ticks
-from pages.shared.tabbed_page import Shown
-from pages.start.lessons.inputs import ALL, ASK
+from pages.shared.start.course_map import (
+    address,
+    find,
+    lesson_row,
+    show_lessons,
+    show_ticks,
+)
+from pages.shared.tabbed_page import Shown, Tab
+from pages.start.lessons.inputs import ALL, ASK, CHECK, Course, choose_course, load_paths
+from pages.start.lessons.take_away import take_away
 
 _FILE: Final = Path(__file__).with_name("self_check.toml")
-LIST_CODE: Final = """
+_LIST_CODE: Final = """
 import tomllib
 
-level, concept, page = {level!r}, {concept!r}, {page!r}
+path, level, concept, page = {path!r}, {level!r}, {concept!r}, {page!r}
 with open("pages/shared/lessons.toml", "rb") as file:
     lessons = tomllib.load(file)["lesson"]
+with open("pages/start/lessons/paths.toml", "rb") as file:
+    paths = tomllib.load(file)
 found = [
     each
     for each in lessons
+    if path == "{all}" or each["slug"] in paths[path]["lessons"]
     if level in ("{all}", str(each["level"]))
     and concept in ("{all}", *each["concepts"])
     and page in ("{all}", each["page"])
 ]
 print(len(found), "lessons on", len({{each["page"] for each in found}}), "pages")
 """
-CHECK_CODE: Final = """
+_CHECK_CODE: Final = """
 import tomllib
 
 with open("pages/start/lessons/self_check.toml", "rb") as file:
@@ -58,19 +68,27 @@ def load_self_check() -> tuple[CheckItem, ...]:
     return tuple(CheckItem(**{**row, "concepts": tuple(row["concepts"])}) for row in rows)
 
 
-def lesson_list(found: Sequence[Lesson]) -> Shown:
-    """Show the lessons that pass the filters, with ticks; all of them as a map of the course."""
-    chosen = {name: ASK.used(name, ALL) for name in ("level", "concept", "page")}
-    is_filtered = set(chosen.values()) != {ALL}
-    if found:
-        show_lessons(found, key="lessons_list", detailed=is_filtered and not presenting())
+def lessons(course: Course) -> Shown:
+    """Show the card, the self-check, the lessons of a path, or all as a map of the course."""
+    if course.card:
+        return take_away(course.card)
+    if course.path == CHECK:
+        return _self_check()
+    found = course.lessons
+    chosen = {name: ASK.used(name, ALL) for name in ("path", "level", "concept", "page")}
+    detailed = {*chosen.values()} != {ALL} and not presenting()
+    if not found:
+        st.caption(_("No lesson passes all filters; set one of them back to “all”."))
+    elif course.path == ALL:
+        show_lessons(found, key="lessons_list", detailed=detailed)
     else:
-        st.caption(_("No lesson passes all three filters; set one of them back to “all”."))
-    return Shown(headline=_list_sentence(found), code=LIST_CODE.format(all=ALL, **chosen))
+        rows = tuple(lesson_row(each, detailed=detailed) for each in found)
+        group = TickGroup(title=in_language(load_paths()[course.path].title), rows=rows)
+        show_ticks([group], key="lessons_list")
+    return Shown(headline=_list_sentence(found), code=_LIST_CODE.format(all=ALL, **chosen))
 
 
 def _list_sentence(found: Sequence[Lesson]) -> str:
-    """Return how many lessons passed, on how many pages, and what the ticks are for."""
     count, num_pages = len(found), len({each.page for each in found})
     lessons = ngettext("{count} lesson", "{count} lessons", count).format(count=count)
     if not found:
@@ -80,8 +98,7 @@ def _list_sentence(found: Sequence[Lesson]) -> str:
     return said.format(lessons=lessons, pages=pages)
 
 
-def self_check() -> Shown:
-    """Show the eight things to be able to do, each leading to its lesson."""
+def _self_check() -> Shown:
     rows = [
         TickRow(
             slug=item.slug,
@@ -94,4 +111,7 @@ def self_check() -> Shown:
     ]
     show_ticks([TickGroup(title="", rows=tuple(rows))], key="lessons_check", suggest=False)
     said = _("{count} things to be able to do").format(count=len(rows))
-    return Shown(headline=said, code=CHECK_CODE)
+    return Shown(headline=said, code=_CHECK_CODE)
+
+
+TAB: Final = Tab(label=N_("Lessons"), show=lessons, choose=choose_course)

@@ -1,6 +1,5 @@
 """The card to take away: two rules with numbers put in, ready to print; the question about one."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -13,20 +12,10 @@ from pages.shared.prose import prose
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown
-from pages.start.lessons.inputs import ASK
+from pages.start.lessons.inputs import ASK, PARAMS, TOKENS
 
-PRINT_CSS: Final = Path(__file__).with_name("print.css")
-_POWERS: Final = {"k": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
-
-
-def _amounts(words: str) -> Mapping[str, int]:
-    """Return numbers by what people call them: "1.5B" is 1,500,000,000."""
-    return {word: round(float(word[:-1]) * _POWERS[word[-1]]) for word in words.split()}
-
-
-PARAMS: Final = _amounts("110k 1M 10M 124M 350M 1B 1.5B 3B 7B 13B 34B 70B 175B 405B 671B 1T")
-TOKENS: Final = _amounts("1M 10M 100M 1B 10B 100B 300B 1T 2T 5T 15T 30T")
-CODE: Final = """
+_PRINT_CSS: Final = Path(__file__).with_name("print.css")
+_CODE: Final = """
 params, tokens = {params:_}, {tokens:_}
 state = params * (2 + 2 + 4 + 4 + 4)  # weight, gradient, fp32 copy, two moments
 flops = 6 * params * tokens  # forward 2, backward 4
@@ -35,16 +24,9 @@ print(f"{{flops:.3g}} FLOPs")
 """
 
 
-def choose_numbers() -> tuple[str, str]:
-    """Show the two sliders and return parameters and tokens, as people say them."""
-    params = ASK.select_slider("params", _("Parameters N"), list(PARAMS), default="7B")
-    tokens = ASK.select_slider("tokens", _("Tokens D"), list(TOKENS), default="1T")
-    return params, tokens
-
-
 def take_away(chosen: tuple[str, str]) -> Shown:
     """Show the card: three sentences to remember and two rules with numbers."""
-    st.html(PRINT_CSS)
+    st.html(_PRINT_CSS)
     params, tokens = PARAMS[chosen[0]], TOKENS[chosen[1]]
     state, flops = state_rule(params), flops_rule(params, tokens)
     with st.container(border=True, key="lessons_take_away"):
@@ -73,7 +55,7 @@ def take_away(chosen: tuple[str, str]) -> Shown:
         memory=written(state.amount, state.unit),
         flops=written(flops.amount, flops.unit),
     )
-    return Shown(headline=said, code=CODE.format(params=params, tokens=tokens))
+    return Shown(headline=said, code=_CODE.format(params=params, tokens=tokens))
 
 
 def ask_for_state() -> None:

@@ -1,45 +1,30 @@
-"""What This machine asks for: a system and an accelerator, an error text."""
+"""What the tabs of This machine share: the page's inputs, and asking PyTorch about the machine."""
 
 from typing import Final
 
 import streamlit as st
 
 from core.language import _
-from core.machine.install import BUILDS, SYSTEMS, InstallPlan, find_build, install_plan
+from core.machine import Probe, probe_machine
+from pages.server.background import jobs
+from pages.server.rate import take_turn
 from pages.shared.inputs import Inputs
-from pages.shared.start.torch_errors import TorchError, find_error, load_torch_errors
 
 ASK: Final = Inputs("machine")
 
 
-def choose_plan() -> InstallPlan:
-    """Show the two pickers and return the plan.
+def asked_probe(*, again: bool = False) -> Probe | None:
+    """Return the probe; None, after an error on the page, when it fails.
 
-    Raises:
-        ValueError: If torch has no such wheel; a sentence.
+    Args:
+        again: Ask torch in a child process although it has been asked before.
     """
-    system = ASK.selectbox(
-        "system", _("System"), list(SYSTEMS), default="linux", labels=SYSTEMS.__getitem__
-    )
-    build = ASK.selectbox(
-        "build",
-        _("Accelerator"),
-        [row.key for row in BUILDS],
-        default="cpu",
-        labels=lambda key: _(find_build(key).label),
-    )
-    return install_plan(system, build)
-
-
-def choose_error() -> TorchError:
-    """Show the list of error texts and return the chosen one; a list that opens also searches."""
-    errors = load_torch_errors()
-    with st.container(key="machine_errors"):
-        slug = ASK.selectbox(
-            "error",
-            _("Error text of PyTorch"),
-            [error.slug for error in errors],
-            default=errors[0].slug,
-            labels=lambda slug: find_error(slug).line,
-        )
-    return find_error(slug)
+    try:
+        if again:
+            take_turn("measure")
+        with st.spinner(_("Asking PyTorch about this machine…")):
+            name = "probe again" if again else "probe"
+            return jobs().finish(name, lambda: probe_machine(refresh=again))
+    except ValueError as error:
+        st.error(str(error))
+        return None
