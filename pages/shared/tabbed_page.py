@@ -7,7 +7,7 @@ A tab with `compare` can keep its state as A and show it beside what the inputs 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -129,8 +129,7 @@ class Page:
     Attributes:
         inputs: Its inputs.
         tabs: Word in the address -> tab; the first one answers the page's question and is open at
-            first. At most six, or five where there are `more`.
-        more: Further tabs, behind a menu at the end of the row.
+            first. At most six.
         question: Asks the reader to predict something.
         choose: Shows the inputs of the page and returns what they say.
         code: Python for what was chosen, where a tab brings none of its own; it says the same error
@@ -142,18 +141,12 @@ class Page:
 
     inputs: Inputs
     tabs: Mapping[str, Tab]
-    more: Mapping[str, Tab] = field(default_factory=dict)
     question: Callable[[], None] | None = None
     choose: Callable[[], Any] | None = None
     code: Callable[[Any], str] | None = None
     refusal: Callable[[ValueError], Shown] | None = None
     snippet: str = ""
     reading: str | Callable[[], None] = "reading"
-
-    @property
-    def every_tab(self) -> Mapping[str, Tab]:
-        """All tabs, those of the menu last."""
-        return {**self.tabs, **self.more}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -189,7 +182,7 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
     page_header(doc)
     if (style := Path(file).with_name("page.css")).exists():
         st.html(style)
-    tab = page.every_tab[key := _choose_tab(page)]
+    tab = page.tabs[key := _choose_tab(page)]
     places = _make_places(page, tab)
     other = _choose_a(page, tab, places)
     chosen = _choose(page, tab, places)
@@ -230,31 +223,17 @@ def _offer_posters(shown: Shown, files: Mapping[Part, DeltaGenerator]) -> None:
 
 
 def _choose_tab(page: Page) -> str:
-    """Return the open tab: one of the row, or of the menu at its end, which then joins the row."""
-    every_tab = page.every_tab
-    accepted = accepts.one_of(tuple(every_tab), next(iter(every_tab)))
-
-    def name_of(key: str) -> str:
-        return _(every_tab[key].label)
+    accepted = accepts.one_of(tuple(page.tabs), next(iter(page.tabs)))
 
     def draw(*, key: str, disabled: bool, **on_change: Any) -> str:  # noqa: ANN401  Streamlit's own
-        widget = {"format_func": name_of, "key": key, "disabled": disabled, **on_change}
+        tabs = list(page.tabs)
+        widget = {
+            "format_func": lambda tab: _(page.tabs[tab].label), "label_visibility": "collapsed",
+            "key": key, "disabled": disabled, **on_change,
+        }  # fmt: skip
         if presenting():  # one line has no room for a row
-            tabs = list(every_tab)
-            return str(st.selectbox(_("Show"), tabs, label_visibility="collapsed", **widget))
-        is_open = st.session_state[key]
-        others = [other for other in page.more if other != is_open]
-        row = [*page.tabs, *(other for other in page.more if other == is_open)]
-        chosen = st.segmented_control(
-            _("Show"), row, required=True, label_visibility="collapsed", **widget
-        )
-        if others:
-            menu = f"{key}_more"
-            st.menu_button(
-                _("More"), others, format_func=name_of, key=menu, disabled=disabled,
-                type="tertiary", on_click=lambda: page.inputs.set("tab", st.session_state[menu]),
-            )  # fmt: skip
-        return str(chosen)
+            return str(st.selectbox(_("Show"), tabs, **widget))
+        return str(st.segmented_control(_("Show"), tabs, required=True, **widget))
 
     with tabs_place():
         return page.inputs.choose("tab", accepted, draw)
@@ -279,7 +258,7 @@ def _make_places(page: Page, tab: Tab) -> _Places:
 
 def _choose_a(page: Page, tab: Tab, places: _Places) -> Sequence[Any] | None:
     """Return what side A hands to the tab, after its buttons; None while nothing is compared."""
-    if all(each.compare is None for each in page.every_tab.values()):
+    if all(each.compare is None for each in page.tabs.values()):
         return None
     text = compare.kept_text(page.inputs)
     if not text or tab.compare is None:

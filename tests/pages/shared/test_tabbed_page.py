@@ -33,8 +33,7 @@ TABS = {
     "own": Tab(label="Own", show=own, choose=choose_own, question=ask("the tab"), reading="own"),
     "alone": Tab(label="Alone", show=alone, choose=choose_own, with_inputs=False),
 }
-MORE = {"late": Tab(label="Late", show=lambda case: Shown(headline=f"late: {case}"))}
-page = dict(inputs=d, tabs=TABS, more=MORE, question=ask("the page"), choose=choose,
+page = dict(inputs=d, tabs=TABS, question=ask("the page"), choose=choose,
             code=lambda case: f"print('page', {case})")
 """
 REFUSED = 'page["refusal"] = lambda error: Shown(headline=str(error))'
@@ -83,17 +82,6 @@ page["question"] = ask_n"""
     app.button(key="d_q_reveal").click().run()
     assert "one: 3" in words(app), "said once the reader has committed"
     assert app.metric
-
-
-def test_further_tabs_stand_behind_a_menu_and_join_the_row_when_open(open_tabs):
-    app = open_tabs()
-    assert app.button_group(key="d_tab_choice").options == ["One", "Own", "Alone"]
-    (menu,) = app.get("menu_button")
-    assert list(menu.proto.options) == ["Late"]
-    app = open_tabs(d_tab="late", d_n="4")
-    assert app.session_state["headline"] == "late: 4"
-    assert app.button_group(key="d_tab_choice").options == ["One", "Own", "Alone", "Late"]
-    assert not app.get("menu_button"), "no other tab is left for it"
 
 
 def test_a_tab_has_inputs_question_reading_and_code_of_its_own_beside_the_pages(open_tabs):
