@@ -113,22 +113,6 @@ def test_a_special_is_taken_along_with_its_sign(open_page):
     assert headline(app).startswith("`float8_e5m2` 0xFC = -∞ · infinity")
 
 
-def test_side_by_side_shows_the_upper_half_in_a_chart_with_a_sentence(open_page):
-    app = open_page(KEY, bits_tab="side")
-
-    (chart,) = app.get("plotly_chart")
-    assert "bfloat16 0100000001001001 = 3.140625" in chart.proto.alt
-    assert "The 16 bits of bfloat16 are the first 16 bits of float32." in chart.proto.alt
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("value", ["inf", "-inf", "nan", "-0", "1e-400", "1e400", "1/3", "2^-149"])
-def test_side_by_side_takes_every_number_in_every_format(open_page, value):
-    for group in ("training", "eight", "small", "all"):
-        app = open_page(KEY, bits_tab="side", bits_value=value, bits_group=group)
-        assert headline(app).startswith(f"{value} is stored as"), group
-
-
 @pytest.mark.parametrize("value", ["", "pi", "1e99999", "0x"])
 def test_what_is_no_number_becomes_a_sentence(open_page, value):
     app = open_page(KEY, bits_tab="side", bits_value=value)

@@ -16,7 +16,6 @@ from pages.dtypes.rounding_and_overflow.your_torch import (
     cast_table,
     casts_picture,
     differing,
-    family_of,
     length_words,
     reasons_of,
     sentence,
@@ -64,16 +63,6 @@ def test_differences_are_framed_and_marked(mode):
     assert marked == expected
 
 
-def test_the_sentence_names_who_leaves_the_specification_and_where():
-    said = casts_picture("float8_e8m0fnu", rows_of("float8_e8m0fnu"), Look()).alt
-    assert "torch: minus one: -1" in said
-    assert "ml_dtypes: minus zero: -0; zero" in said
-    same = [row for row in rows_of("float16") if row.case == "tie"]
-    assert casts_picture("float16", same, Look()).alt.endswith(
-        "all libraries follow the specification."
-    )
-
-
 def test_two_codes_of_nan_are_shown_and_explained():
     rows = rows_of("bfloat16")
     assert "NaN (0x7FC0 / 0xFFFF)" in cast_table(rows)["torch"]
@@ -102,19 +91,6 @@ def test_no_library_is_blamed_for_a_format_in_which_it_is_right():
     assert by_format["float16"] == ("torch",)
     assert by_format["float6_e2m3fn"] == ("ml_dtypes",)
     assert by_format["bfloat16"] == ("torch", "ml_dtypes")
-
-
-@pytest.mark.parametrize(
-    ("family", "dtypes"),
-    [
-        ("floats", ["float4_e2m1fn_x2"]),
-        ("integers", ["bool", "int16"]),
-        ("few", ["int1", "uint7"]),
-        ("others", ["complex64", "bits8", "qint8"]),
-    ],
-)
-def test_every_dtype_has_its_family(family, dtypes):
-    assert [family_of(dtype) for dtype in dtypes] == [family] * len(dtypes)
 
 
 CASTS = cast_rows(telling_pairs())
