@@ -4,7 +4,7 @@ The real node is called with one-hot gradients, so each call gives a row. Callin
 nothing that it saved and runs no hook.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 import torch
@@ -59,37 +59,10 @@ def jacobian_of(
         arguments: list[torch.Tensor | None] = [None] * len(shapes)
         arguments[output_number] = one_hot.reshape(shape or ())
         rows.append(_row(_called(torch_node, arguments), wanted))
-    return tuple(_matrix(column) for column in zip(*rows, strict=True)) if rows else ()
-
-
-def local_jacobian(
-    function: Callable[..., Any], inputs: Mapping[str, torch.Tensor], output_number: int = 0
-) -> Mapping[str, Matrix]:
-    """Return the Jacobian of one operation for each of its inputs, by name.
-
-    Args:
-        function: Called as function(**inputs); it must be a single operation: `torch.softmax`.
-        inputs: Its tensors; integers are handed over as they are.
-        output_number: Which output, of an operation with several.
-
-    Raises:
-        ValueError: If the function is more than one operation or none, or its output has more than
-            16 elements.
-    """
-    leaves = {name: _leaf_of(tensor) for name, tensor in inputs.items()}
-    with torch.enable_grad():
-        answer = function(**leaves)
-    outputs = answer if isinstance(answer, tuple | list) else (answer,)
-    output = outputs[output_number]
-    node = output.grad_fn
-    names = [_name_of(below, leaves) for below, _number in node.next_functions] if node else []
-    if node is None or any(name == "" for name in names):
-        raise ValueError(
-            _("The local Jacobian is that of one operation; this function is none, or several.")
-        )
-    shapes = [tuple(each.shape) for each in outputs if each.grad_fn is node]
-    matrices = jacobian_of(node, shapes, output.output_nr, like=output)
-    return _added_up(names, matrices)
+    columns = [
+        (column, [row for row in column if row is not None]) for column in zip(*rows, strict=True)
+    ]
+    return tuple(tuple(known) if len(known) == len(column) else None for column, known in columns)
 
 
 def _check(torch_node: Any, num_outputs: int, *, is_known: bool) -> None:  # noqa: ANN401
@@ -134,31 +107,3 @@ def _row(
         is_small = summed is not None and summed.numel() <= MOST_INPUTS
         row.append(tuple(summed.reshape(-1).tolist()) if summed is not None and is_small else None)
     return tuple(row)
-
-
-def _matrix(rows: Sequence[tuple[float, ...] | None]) -> Matrix | None:
-    known = tuple(row for row in rows if row is not None)
-    return known if len(known) == len(rows) else None
-
-
-def _leaf_of(tensor: torch.Tensor) -> torch.Tensor:
-    copy = tensor.detach().clone()
-    return copy.requires_grad_() if copy.is_floating_point() else copy
-
-
-def _name_of(below: Any, leaves: Mapping[str, torch.Tensor]) -> str | None:  # noqa: ANN401
-    """Return which leaf an input of the node is: None if it takes no gradient, "" if it is none."""
-    if below is None:
-        return None
-    variable = getattr(below, "variable", None)
-    return next((name for name, leaf in leaves.items() if leaf is variable), "")
-
-
-def _added_up(names: Sequence[str | None], matrices: Sequence[Matrix | None]) -> dict[str, Matrix]:
-    """Return the matrix of each name; of x * x the sum of both."""
-    found: dict[str, torch.Tensor] = {}
-    for name, matrix in zip(names, matrices, strict=True):
-        if name and matrix is not None:
-            values = torch.tensor(matrix, dtype=torch.float64)
-            found[name] = found[name] + values if name in found else values
-    return {name: tuple(tuple(row) for row in values.tolist()) for name, values in found.items()}

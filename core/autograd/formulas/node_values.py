@@ -3,12 +3,14 @@
 import ast
 import math
 from collections import defaultdict
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from core.autograd.formulas.formula import Values
 from core.autograd.graph import Node, TensorInfo
+
+Values: TypeAlias = Mapping[str, Any]
 
 _HALF: Final = 2**63  # torch writes a negative axis as an unsigned number: -1 is 2**64 - 1
 _WORDS: Final = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}

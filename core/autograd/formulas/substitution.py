@@ -6,12 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.autograd.formulas.as_written import as_written
-from core.autograd.formulas.formula import BAR_Y, INCOMING, Array, Formula, Input, Values
-from core.autograd.formulas.node_values import array_of, node_values
+from core.autograd.formulas.as_written import Array, as_written, derived
+from core.autograd.formulas.node_values import Values, array_of, node_values
 from core.autograd.formulas.operands import operands
-from core.autograd.formulas.shapes import sum_to
-from core.autograd.formulas.table import describe, formula_of
+from core.autograd.formulas.table import INCOMING, Formula, describe, formula_of
 from core.autograd.graph import Edge, Node, TensorInfo
 from core.language import _
 
@@ -27,16 +25,16 @@ _CLOSE: Final = {
 _BETWEEN: Final = re.compile(r"\\cdot(?= [^ ]*\\begin\{bmatrix\})")
 
 
-def substituted(node: Node, edges: Sequence[Edge] = ()) -> str:
+def substituted(node: Node, edges: Sequence[Edge]) -> str:
     r"""Return the formula with this node's numbers: `\bar{w} = 14 \cdot 3 = 42`, a line an input.
 
-    Tensors of up to 9 elements are written out; larger ones keep their letter. An input that can
-    take no gradient has no line. Where the formula does not hold, lines have the gradient alone.
+    Tensors of up to 9 elements are written out; larger ones keep their letter. The number at the
+    end is the engine's; an input that took no gradient has no line. Where the formula does not
+    hold, lines have the gradient alone.
 
     Args:
         node: Of a capture whose backward ran.
-        edges: Those of the capture; with them, inputs that are cut get no line, and gradients of
-            inputs that were broadcast are summed to their shape, as the engine does.
+        edges: Those of the capture.
 
     Returns:
         "" if the node did not run, or its type has no formula.
@@ -55,16 +53,15 @@ def holds(node: Node, edges: Sequence[Edge]) -> bool:
     """Return whether a node's formula, as it is written, gives the gradients of the engine.
 
     It may not: at ties, for another reduction, with weights that it does not name. What cannot be
-    computed from its text is compared by its rule; what was not kept is not compared.
+    computed from its text, and what was not kept, is not compared.
     """
     formula = formula_of(node.type)
     if formula is None:
         return False
     values, gradient = node_values(node), _gradient(node)
     return all(
-        _gives(formula, one, gradient, values, edge.gradient)
-        for one, _operand, edge in _asked(node, edges)
-        if edge is not None and edge.gradient is not None
+        _gives(as_written(formula, derivative, gradient, values, wanted.shape), gradient, wanted)
+        for _symbol, derivative, wanted in _asked(node, edges)
     )
 
 
@@ -77,66 +74,68 @@ def described(node: Node, edges: Sequence[Edge]) -> str:
     return f"{text} {left_out}"
 
 
-def _gives(
-    formula: Formula,
-    one: Input,
-    gradient: Any,  # noqa: ANN401
-    values: Values,
-    wanted: TensorInfo,
-) -> bool:
-    engine, made = array_of(wanted), _result(one, values, gradient)
-    if engine is None or made is None:
+def _gives(found: Array | None, gradient: Any, wanted: TensorInfo) -> bool:  # noqa: ANN401
+    engine = array_of(wanted)
+    if engine is None or found is None:
         return True
-    told = as_written(formula, one, gradient, values, wanted.shape)
-    found = sum_to(made, wanted.shape) if told is None else told
     close, left = _CLOSE.get(wanted.dtype, (0.0, 0.0))
     came_in = gradient if isinstance(gradient, tuple) else (gradient,)
     rounding = max(left * _largest(each) for each in came_in if each is not None)
     off = close * _largest(engine) + rounding
-    return np.allclose(found, engine, rtol=close, atol=off, equal_nan=True)
+    summed = _sum_to(found, wanted.shape)
+    return np.allclose(summed, engine, rtol=close, atol=off, equal_nan=True)
+
+
+def _sum_to(gradient: Array, shape: tuple[int, ...]) -> Array:
+    """Return a gradient summed over the axes along which a tensor of this shape was repeated.
+
+    The engine does this after each node; it is broadcasting backwards.
+    """
+    gradient = gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))
+    stretched = tuple(axis for axis, n in enumerate(shape) if n == 1 and gradient.shape[axis] != 1)
+    return np.asarray(gradient.sum(axis=stretched, keepdims=True))
 
 
 def _largest(x: Array) -> float:
     return float(np.max(np.abs(x), initial=0.0, where=np.isfinite(x)))
 
 
-def _asked(node: Node, edges: Sequence[Edge]) -> Iterator[tuple[Input, str, Edge | None]]:
-    """Yield the inputs that took a gradient, each with the reader's name and its edge."""
+def _asked(node: Node, edges: Sequence[Edge]) -> Iterator[tuple[str, str, TensorInfo]]:
+    """Yield for each input that took a gradient its name, its derivative, and that gradient."""
     formula = formula_of(node.type)
     if formula is None or not any(node.gradients_in):
         return
-    mine = {each.input_index: each for each in edges if each.source == node.id}
-    has = {each.name.partition("[")[0] for each in node.saved}
-    has |= {name for name, text in node.attributes.items() if text != "None"}
-    names = operands(node, len(formula.inputs))
-    for index, (one, name) in enumerate(zip(formula.inputs, names, strict=True)):
-        edge = mine.get(index)
-        is_cut = edge is not None and edge.is_cut
-        if name != "number" and not is_cut and (one.is_many or has.issuperset(one.needs)):
-            yield one, name, edge
+    took = {each.input_index: each.gradient for each in edges if each.source == node.id}
+    if node.type == "AccumulateGrad":  # the end of the way: no edge leaves it
+        took = {0: node.gradients_in[0]}
+    names = operands(node, max(took, default=0) + 1)
+    inputs = list(formula.inputs.items())
+    for index, wanted in sorted(took.items()):
+        symbol, derivative = inputs[min(index, len(inputs) - 1)]
+        if symbol == "x_i":  # any input of a list
+            symbol, derivative = f"x_{{{index}}}", derivative.replace("i]", f"{index}]")
+        if wanted is not None and names[index] != "number":
+            yield names[index] or symbol, derivative, wanted
 
 
 def _line(
     node: Node,
     formula: Formula,
-    one: Input,
-    operand: str,
-    edge: Edge | None,
+    name: str,
+    derivative: str,
+    wanted: TensorInfo,
     *,
     is_shown: bool,
 ) -> str:
     values, gradient = node_values(node), _gradient(node)
-    engine = edge.gradient if edge is not None else None
-    middle = _with_numbers(formula, one, {**values, INCOMING: gradient})
-    result = _result(one, values, gradient)
-    if result is not None and engine is not None and engine.shape != result.shape:
-        middle, result = rf"\sum ({middle})", sum_to(result, engine.shape)
-    if engine is not None and engine.values is not None:
-        result = array_of(engine)
-    end = None if result is None else number_text(result)
+    middle = _with_numbers(formula, derivative, {**values, INCOMING: gradient})
+    found = as_written(formula, derivative, gradient, values, wanted.shape)
+    if found is not None and found.shape != wanted.shape:
+        middle = rf"\sum ({middle})"
+    end = number_text(array_of(wanted))
     right = [middle, end] if is_shown and end != middle else [end]
-    found = [text for text in right if text is not None]
-    return " = ".join([rf"\bar{{{operand or one.symbol}}}", *found]) if found else ""
+    known = [text for text in right if text is not None]
+    return " = ".join([rf"\bar{{{name}}}", *known]) if known else ""
 
 
 def _gradient(node: Node) -> Any:  # noqa: ANN401  an array, or a tuple of a node's outputs
@@ -148,25 +147,18 @@ def _gradient(node: Node) -> Any:  # noqa: ANN401  an array, or a tuple of a nod
     return (arrays[0] if len(arrays) == 1 else arrays) if are_kept else None
 
 
-def _result(one: Input, values: Values, gradient: Any) -> Array | None:  # noqa: ANN401
-    is_known = all(values.get(name) is not None for name in one.needs)
-    if one.is_many or not is_known or gradient is None:
-        return None
-    with np.errstate(all="ignore"):  # 0 / 0 is NaN here as in torch, which does not warn
-        return np.asarray(one.rule(gradient, values))
-
-
-def _with_numbers(formula: Formula, one: Input, values: Values) -> str:
+def _with_numbers(formula: Formula, derivative: str, values: Values) -> str:
     """Return the derivative with its numbers; what is too large to write keeps its letter."""
-    is_known = all(values.get(name) is not None for name in one.needs)
-    derived = {name: make(values) for name, make in formula.derived.items()} if is_known else {}
-    text = one.derivative
+    known, text = {**values, **derived(derivative, values)}, derivative
     for name in ("alpha", "beta"):  # which nearly always are 1
         if values.get(name) == 1 and formula.type != "SoftplusBackward0":
             text = text.replace(rf" \cdot ${name}", "").replace(rf"${name} \cdot ", "")
-    texts = {name: number_text(value) for name, value in {**values, **derived}.items()}
-    letters = {INCOMING: BAR_Y, **formula.symbols}
-    text = _PLACE.sub(lambda found: _fitted(texts.get(found[1]) or letters[found[1]], found), text)
+
+    def written(place: re.Match[str]) -> str:
+        number = number_text(known.get(place[1]))
+        return _fitted(number or formula.letters[place[1]], place)
+
+    text = _PLACE.sub(written, text)
     return text if r"\top" in text else _BETWEEN.sub(_times, text)
 
 

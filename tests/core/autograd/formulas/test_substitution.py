@@ -6,12 +6,12 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from core.autograd.capture import capture
-from core.autograd.formulas import FORMULAS, describe, formula_of, substituted
 from core.autograd.formulas.as_written import as_written
-from core.autograd.formulas.substitution import holds
+from core.autograd.formulas.substitution import holds, substituted
+from core.autograd.formulas.table import FORMULAS, describe, formula_of
 from core.autograd.graph import Edge
 from tests.core.autograd.formulas.test_formula import UNARY
-from tests.core.autograd.real_nodes import as_node, info
+from tests.core.autograd.real_nodes import as_node, call, info
 
 
 def leaf(*values):
@@ -23,7 +23,16 @@ def number(value):
 
 
 def lines(y, gradient, label="", edges=()):
-    return substituted(as_node(y.grad_fn, torch.as_tensor(gradient), label=label), edges)
+    """The formula of y's node, with edges that hold what the node answers unless they are given."""
+    gradient = torch.as_tensor(gradient, dtype=torch.float64)
+    node = as_node(y.grad_fn, gradient, label=label)
+    answered = call(y.grad_fn, gradient)
+    edges = edges or [
+        Edge(source="n0", target=f"n{at}", input_index=at, gradient=info(each))
+        for at, each in enumerate(answered)
+        if each is not None
+    ]
+    return substituted(node, edges)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +78,7 @@ def test_nought_over_nought_is_nan_without_a_warning():
 
 
 def test_a_node_that_did_not_run_has_no_numbers():
-    assert substituted(as_node((number(1) * 2).grad_fn)) == ""
+    assert substituted(as_node((number(1) * 2).grad_fn), ()) == ""
 
 
 def test_every_formula_can_be_written_and_described():
@@ -158,9 +167,19 @@ def test_a_formula_holds_for_a_number_and_where_its_terms_cancel():
         assert not_holding(function, x) == {}, at
 
 
-def test_arithmetic_is_read_from_its_letters_and_notation_is_left_to_the_rule():
+def test_arithmetic_is_read_from_its_letters_and_notation_is_not_computed():
     """By hand: the slope of a / b by b is -a / b^2, at (3, 2) times 4 that is -3."""
     divided, summed = FORMULAS["DivBackward0"], FORMULAS["ExpandBackward0"]
     values = {"self": np.array(3.0), "other": np.array(2.0)}
-    assert as_written(divided, divided.inputs[1], np.array(4.0), values, ()) == -3
-    assert as_written(summed, summed.inputs[0], np.array(4.0), {}, ()) is None
+    assert as_written(divided, divided.inputs["b"], np.array(4.0), values, ()) == -3
+    assert as_written(summed, summed.inputs["x"], np.array(4.0), {}, ()) is None
+
+
+def test_only_what_takes_a_gradient_has_a_line_and_each_input_of_a_list_has_its_own():
+    found = capture(
+        lambda a, b: torch.cat([a + torch.ones(1), b]).sum(), {"a": leaf(1), "b": leaf(2)}
+    )
+    written = {node.type: substituted(node, found.edges) for node in found.nodes if not node.leaf}
+    assert r"\bar{b}" not in written["AddBackward0"]
+    assert r"\bar{x_{0}}" in written["CatBackward0"]
+    assert r"\bar{x_{1}}" in written["CatBackward0"]
