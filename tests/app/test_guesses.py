@@ -62,8 +62,10 @@ def partly(text):
 def test_a_known_model_stays_certain_and_a_tab_without_it_has_no_caveat(open_page):
     app = opened(open_page, "plan/model_sizes", "model", LLAMA, "b200")
     assert "holds every format" in headline(app)
-    app = opened(open_page, "plan/model_sizes", "table", SIZES, "t4")
-    assert "guessed" not in headline(app)
+    config = json.dumps(SIZES)
+    for query in ({"sizes_several": "true"}, {"sizes_tab": "parts", "sizes_tensor": "logits"}):
+        app = open_page("plan/model_sizes", sizes_config=config, **query)
+        assert "guessed" not in headline(app), query
 
 
 def test_weights_of_which_not_all_was_counted_are_at_least_so_large(open_page, monkeypatch):

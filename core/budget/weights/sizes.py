@@ -12,6 +12,7 @@ from typing import Final
 from core.budget.catalogue.models import MODELS
 from core.budget.item import Item
 from core.budget.weights.stored import Size, size_of, weights_in
+from core.models.spec import ModelSpec
 from core.units import GIB
 
 FORMAT_NAMES: Final = (
@@ -64,12 +65,12 @@ SIZES: Final = _stops()
 """Every stop of the slider by its word, small to large."""
 
 
-def nearest_model(size: Size) -> Size:
-    """Return the size itself, or for a round number the model of the catalogue nearest to it."""
+def nearest_model(size: Size) -> ModelSpec:
+    """Return the model of a size; of a round number the one of the catalogue nearest to it."""
     if size.spec is not None:
-        return size
-    models = [each for each in SIZES.values() if each.spec is not None]
-    return min(models, key=lambda each: abs(log(each.num_params / size.num_params)))
+        return size.spec
+    models = [(each.num_params, each.spec) for each in SIZES.values() if each.spec is not None]
+    return min(models, key=lambda each: abs(log(each[0] / size.num_params)))[1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,10 +7,11 @@ import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.cluster import pool
-from core.budget.weights.sizes import FORMAT_NAMES, OFFERED, SIZES
+from core.budget.weights.sizes import FORMAT_NAMES, OFFERED, SIZES, nearest_model
 from core.budget.weights.stored import Size, size_of
 from core.figures.budget.model_sizes.one_model import Line
 from core.language import _
+from core.models.spec import ModelSpec
 from core.units import format_count
 from pages.shared.inputs import Inputs
 from pages.shared.plan.choices import AS_RELEASED, RELEASED, choose_device
@@ -123,3 +124,11 @@ def several_devices(key: str, count: int) -> Line:
 def landmarks() -> list[Line]:
     """Return well-known memories to hold a model against."""
     return [several_devices(*each) for each in _LANDMARKS]
+
+
+def with_parts(size: Size) -> ModelSpec:
+    """Return the model of a size; of a round number the nearest one, and say so."""
+    if size.spec is None:
+        text = _("{size} is a round number without parts: here are those of the nearest model.")
+        st.caption(text.format(size=size.name))
+    return nearest_model(size)

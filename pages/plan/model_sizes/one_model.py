@@ -22,6 +22,7 @@ from pages.plan.model_sizes.inputs import (
     size_label,
 )
 from pages.plan.model_sizes.question import ask_what_does_not_fit
+from pages.shared.answer import forget_caveats
 from pages.shared.beside import Compared, shown
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -216,6 +217,7 @@ def what_fits(line: Line, items: Mapping[str, Item]) -> str:
 
 def table(case: Case, wanted: Several) -> Shown:
     """Show sizes in five formats as bars, against the device and well-known memories."""
+    forget_caveats()  # the own model is none of them
     cells = source_table(wanted.words, scales=wanted.scales)
     apart = 0.08 * max(
         cell.item.amount for cell in cells
@@ -373,7 +375,6 @@ def _table_alt(cells: Sequence[Cell], look: Look) -> str:
 
 
 def _cells_table(cells: Sequence[Cell], chosen: Line, look: Look) -> Table:
-    """Return one row a cell; beside it what the tutorial printed, where it differs."""
     return {
         _("model"): [cell.size.name for cell in cells],
         _("format"): [cell.format_name for cell in cells],

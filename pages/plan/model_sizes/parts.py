@@ -20,7 +20,8 @@ from core.figures.picture import Drawing, Look, Picture, Table
 from core.figures.weight_bytes import weight_bytes_picture
 from core.language import N_, _
 from core.units import format_count, format_exact, format_percent
-from pages.plan.model_sizes.inputs import ASK, Case
+from pages.plan.model_sizes.inputs import ASK, Case, with_parts
+from pages.shared.answer import forget_caveats
 from pages.shared.beside import Compared, beside
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -165,7 +166,6 @@ def _draw(
 
 
 def _alt(model: str, tree: Item) -> str:
-    """Return every part with its share, large to small."""
     parts = sorted(tree.children, key=lambda part: -part.amount)
     shares = [f"{_(part.name)} {format_percent(part.amount / tree.amount)}" for part in parts]
     return _("{count} parameters of {model}: {parts}.").format(
@@ -174,7 +174,6 @@ def _alt(model: str, tree: Item) -> str:
 
 
 def _table(tree: Item) -> Table:
-    """Return one row for each part and each matrix, with its formula and the numbers put in."""
     lines = [line for line in tree.walk() if line is not tree]
     return {
         _("part"): [_(line.name) for line in lines],
@@ -203,16 +202,13 @@ def choose_tensor() -> str:
 def parts(case: Case, wanted: str) -> Shown:
     """Show where the parameters are, a bar for each matrix; or the bytes of one tensor."""
     if wanted != MODEL:
+        forget_caveats()  # it is none of the own model
         return tensor(wanted)
-    size = nearest_model(case.size)
-    assert size.spec is not None  # noqa: S101  nearest_model gives sizes with an architecture
-    tree, active = count_parameters(size.spec), active_parameters(size.spec)
-    if size is not case.size:
-        text = _("{size} is a round number without parts: here are those of the nearest model.")
-        st.caption(text.format(size=case.size.name))
-    picture = parts_picture(size.name, tree, left_out(size.spec), look())
+    spec = with_parts(case.size)
+    tree, active = count_parameters(spec), active_parameters(spec)
+    picture = parts_picture(spec.name, tree, left_out(spec), look())
     return Shown(
-        headline=sentence(size.name, tree, active),
+        headline=sentence(spec.name, tree, active),
         charts=[Chart(picture=picture, file_name="parameters")],
         numbers=[(_("Parameters"), tree), (_("Active for a token"), active)],
         code=write_code(tree, active),
@@ -225,11 +221,10 @@ def parts_side(case: Case, wanted: str) -> Compared:
         shape = _shape(wanted)
         rows = [(fmt, tensor_bytes(shape, fmt)) for fmt in FORMATS_SHOWN]
         return Compared(name=shape_text(shape), rows=rows, code=tensor_code(shape))
-    size = nearest_model(case.size)
-    assert size.spec is not None  # noqa: S101  nearest_model gives sizes with an architecture
-    tree, active = count_parameters(size.spec), active_parameters(size.spec)
+    spec = nearest_model(case.size)
+    tree, active = count_parameters(spec), active_parameters(spec)
     return Compared(
-        name=size.name,
+        name=spec.name,
         rows=[
             (_("Parameters"), tree),
             (_("Active for a token"), active),

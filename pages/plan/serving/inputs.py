@@ -134,7 +134,6 @@ def _count(count: int) -> str:
 
 
 def _choose_axis() -> Axis:
-    """Return what grows in the picture of the memory."""
     words = {"context": _("context length"), "sequences": _("concurrent sequences")}
     return ASK.segmented(
         "axis", _("X-axis of device memory"), AXES, default="sequences", labels=words.__getitem__
@@ -197,7 +196,6 @@ def _possible_compute(plan: ServingPlan, device: DeviceSpec) -> ServingPlan:
 
 
 def _choose_heads(spec: ModelSpec) -> ModelSpec:
-    """Return the model with the KV heads that were asked for."""
     words = {"made": _("as made"), "mha": _("MHA"), "mqa": _("MQA")}
     kind = ASK.segmented(
         "heads",

@@ -101,7 +101,6 @@ def _part(variant: KVVariant, names: Sequence[str]) -> float:
 
 
 def _heads_table(variants: Sequence[KVVariant], look: Look) -> Table:
-    """Return one row a bar."""
     columns = {
         _(name): [look.format_bytes(_part(variant, parts)) for variant in variants]
         for name, _meaning, _pattern, parts in _BARS

@@ -152,7 +152,6 @@ def _on(height: float) -> dict[str, float | str]:
 
 
 def _draw_chosen(drawing: Drawing, sweep: MemorySweep, look: Look) -> None:
-    """Mark the plan itself."""
     total, color = chosen_bytes(sweep), look.color("text")
     drawing.scatter(
         x=[sweep.chosen, sweep.chosen],
@@ -198,7 +197,6 @@ def _memory_sentence(sweep: MemorySweep, device: str, look: Look) -> str:
 
 
 def _memory_table(sweep: MemorySweep, look: Look) -> Table:
-    """Return one row for each point of the picture."""
     columns = {
         _(name): [look.format_bytes(amount) for amount in amounts]
         for (name, *_look), amounts in zip(_AREAS, _parts(sweep), strict=True)
@@ -245,7 +243,6 @@ def _side(case: Case, name: str) -> Compared:
 
 
 def _speed_of_a_user(case: Case) -> Item | None:
-    """Return the tokens/s of one of the plan's users; None for a device of unknown speed."""
     try:
         return user_speed(decode_latency(case.spec, case.plan, case.cluster))
     except ValueError:

@@ -179,7 +179,6 @@ def _mark_end(drawing: Drawing, curve: Curve, look: Look) -> None:
 
 
 def _mark(drawing: Drawing, point: CurvePoint, name: str, marker: Mapping[str, object]) -> None:
-    """Draw one point that stands out."""
     drawing.scatter(
         **_places([point]),
         mode="markers",
@@ -204,7 +203,6 @@ def _speed_sentence(curve: Curve) -> str:
 
 
 def _speed_table(curve: Curve) -> Table:
-    """Return one row for each number of sequences."""
     points = curve.points
     return {
         _("concurrent sequences"): [point.concurrency for point in points],
@@ -283,7 +281,6 @@ def _proof_sentence(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> str:
 
 
 def _proof_table(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> Table:
-    """Return one row for each published speed."""
     return {
         _("model, bits, devices"): [row_name(row) for row in rows],
         _("published tokens/s"): [f"{row.tokens_per_second:.4g}" for row in rows],
@@ -388,7 +385,6 @@ def _curve_from_one(case: Case) -> Curve:
 
 
 def _speed_code(case: Case, prefill: Item) -> str:
-    """Return code for the speed of one user and of as many as memory allows."""
     last = _curve_from_one(case).last_that_fits
     counts = (1, last.concurrency) if last and last.concurrency > 1 else (1,)
     plans = [replace(case.plan, concurrency=count) for count in counts]
@@ -443,7 +439,6 @@ def proof() -> Shown:
 
 
 def _rule_said(rule: DecodeFit) -> str:
-    """Return the rule in its numbers."""
     return _(
         "Each layer costs {launch} µs, with several devices {join} µs more; weights are read "
         "at {wide} of the bandwidth in 16 bits, {eight} in 8, {four} in 4. Source: gpt-fast "

@@ -56,11 +56,11 @@ def test_wide_formats_are_the_same_with_and_without_the_rest():
 
 
 def test_a_round_number_shows_the_parts_of_the_nearest_model():
-    assert nearest_model(SIZES["70b"]).word in {"llama-2-70b", "llama-3-70b"}
-    assert nearest_model(SIZES["0.1b"]).word == "gpt2"
-    assert nearest_model(SIZES["gpt2"]) is SIZES["gpt2"]
+    assert nearest_model(SIZES["70b"]) in (MODELS["llama-2-70b"], MODELS["llama-3-70b"])
+    assert nearest_model(SIZES["0.1b"]) is MODELS["gpt2"]
+    assert nearest_model(SIZES["gpt2"]) is MODELS["gpt2"]
     own = size_of("own", MODELS["phi-4"])
-    assert nearest_model(own) is own
+    assert nearest_model(own) is own.spec
 
 
 def test_an_unknown_format_is_refused():
