@@ -196,7 +196,6 @@ class Cluster:
             raise ValueError(problem)
 
     def _problems(self) -> Iterator[str]:
-        """Yield why the devices cannot be split this way."""
         if self.num_devices % self.ranks_of_a_replica:
             values = {
                 "devices": self.num_devices, "tensor": self.tensor, "pipeline": self.pipeline,

@@ -188,7 +188,6 @@ def language_part(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _inner(config: Config, depth: int = 3) -> dict[str, Any] | None:
-    """Return what describes the decoder inside a file that describes more, if it does."""
     if _has_layers(config):
         return config["text_config"] if isinstance(config.get("text_config"), dict) else None
     parts = {

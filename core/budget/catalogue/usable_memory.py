@@ -117,5 +117,4 @@ def _estimated(gib: float, low: float, high: float, source: str) -> Usable:
 
 
 def _band(gib: float, low: float, high: float) -> tuple[float, float]:
-    """Return the relative error below and above."""
     return 1 - low / gib, high / gib - 1

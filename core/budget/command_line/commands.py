@@ -115,7 +115,6 @@ def _known(spec: ModelSpec) -> dict[str, Any]:
 
 
 def _in_brackets(spec: ModelSpec) -> str:
-    """Return what is not known of the model, for behind a sentence; "" if nothing is."""
     return f" ({words})" if (words := guess_words(spec)) else ""
 
 

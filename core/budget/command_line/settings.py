@@ -156,7 +156,6 @@ def _lora(given: Mapping[str, str]) -> LoRA | None:
 
 
 def _changed(thing: Any, given: Mapping[str, str], names: frozenset[str]) -> Any:  # noqa: ANN401
-    """Return a dataclass with those of the settings that are its own."""
     own = {
         name: _typed(name, value, getattr(thing, name))
         for name, value in given.items()
@@ -166,7 +165,6 @@ def _changed(thing: Any, given: Mapping[str, str], names: frozenset[str]) -> Any
 
 
 def _typed(name: str, value: str, default: object) -> Any:  # noqa: ANN401
-    """Return a text as the type of the default."""
     if isinstance(default, bool):
         check_choice(name, value.lower(), tuple(_ON))
         return _ON[value.lower()]

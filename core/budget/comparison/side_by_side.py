@@ -74,7 +74,6 @@ def side_by_side(a: Rows | Item | Budget, b: Rows | Item | Budget) -> tuple[Pair
 
 
 def _named(side: Rows | Item | Budget) -> dict[str, Item]:
-    """Return the numbers of a side by name."""
     if isinstance(side, Budget):
         side = [("peak", side.item), *((part.name, part) for part in at_peak(side.largest))]
     elif isinstance(side, Item):

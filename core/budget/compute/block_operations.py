@@ -146,7 +146,6 @@ def _attention(
 def _recurrent(
     spec: ModelSpec, batch_size: int, num_queries: int, item_bytes: float
 ) -> tuple[Operation, ...]:
-    """Return the operations of the recurrent layers; states are read and written in 32 bits."""
     if spec.recurrent is None:
         return ()
     kind, rows = spec.recurrent.kind, batch_size * num_queries

@@ -67,16 +67,7 @@ def matmul(name: str, rows: int, inner: int, columns: int, item_bytes: float = 2
 def elementwise(
     name: str, rows: int, columns: int, *, flops_each: float, num_operands: float, item_bytes: float
 ) -> Operation:
-    """Return an operation on each number apart.
-
-    Args:
-        name: What it is.
-        rows: Rows of each operand.
-        columns: Columns of it.
-        flops_each: FLOPs for one result.
-        num_operands: Tensors read and written.
-        item_bytes: Bytes of a number.
-    """
+    """Return an operation on each number apart."""
     values: dict[str, Number] = {
         "rows": rows,
         "columns": columns,
@@ -138,11 +129,6 @@ def roofline_seconds(
 def ridge(flops_per_second: float, bandwidth: float, *, kind: Kind = "data sheet") -> Item:
     """Return the intensity at which a device stops waiting for its memory.
 
-    Args:
-        flops_per_second: Dense peak.
-        bandwidth: Bytes/s of its memory.
-        kind: How these two are known.
-
     Raises:
         ValueError: If the device has no speed.
     """
@@ -169,12 +155,6 @@ def together(
     known: Kind = "data sheet",
 ) -> Item:
     """Return the share of the peak that all runs of operations reach, one after the other.
-
-    Args:
-        operations: What runs, each as often as its `times`.
-        flops_per_second: Dense peak.
-        bandwidth: Bytes/s of the memory.
-        known: How these two are known.
 
     Raises:
         ValueError: If there are no operations.

@@ -269,7 +269,6 @@ def _first_layer(spec: ModelSpec, lora: LoRA) -> tuple[int, int]:
 
 
 def _projection_weights(spec: ModelSpec) -> int:
-    """Return the weights between a layer's input and its queries, keys and values."""
     hidden, latent = spec.hidden_dim, spec.latent
     if latent is None:
         return hidden * (spec.num_heads + 2 * spec.num_kv_heads) * spec.head_dim

@@ -231,13 +231,7 @@ _SHAPES: Final[Mapping[str, _Shape]] = {
 
 
 def collective_of(transfer: Transfer, cluster: Cluster, share: Share) -> Collective:
-    """Return how a line of the budget is sent.
-
-    Args:
-        transfer: The line.
-        cluster: How the model is spread.
-        share: The rank that the line is of.
-    """
+    """Return how a line of the budget is sent."""
     shape, values = _SHAPES[transfer.item.name], transfer.item.values
     return Collective(
         axis=transfer.axis,

@@ -196,11 +196,6 @@ def recurrent_state(spec: ModelSpec, concurrency: int = 1, tensor: int = 1) -> t
     A head's state is kept in 32 bits, as the kernels of mamba_ssm and flash-linear-attention do
     (`mamba_ssm_cache_dtype`), the convolution's last inputs in 16.
 
-    Args:
-        spec: The model.
-        concurrency: Sequences held at once.
-        tensor: Devices that share the heads.
-
     Raises:
         ValueError: If a number cannot be, or the heads cannot be shared out.
     """
@@ -240,7 +235,6 @@ def _bits(spec: ModelSpec, fmt: Format | BlockFormat) -> dict[str, Number]:
 
 
 def _parts(kind: str, values: dict[str, Number], kept: str) -> Iterator[Item]:
-    """Yield codes, then scales, of the layers that there are."""
     scaled = (f"scales of {kind}",) if "block_size" in values else ()
     for each in (kind, *scaled):
         is_scale = each != kind

@@ -188,7 +188,6 @@ def _flops(work: Item) -> dict[str, Number]:
 
 
 def _speeds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> dict[str, Number]:
-    """Return what the formulas are given, whatever the pass does."""
     device, learned = cluster.device, measured_fit()
     return {
         "num_layers": spec.num_layers,

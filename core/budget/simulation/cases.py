@@ -71,11 +71,6 @@ def run_simulation(
 ) -> StepReport:
     """Simulate a step and return its short.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        on_progress: Called a few times a second with the phase and the module.
-
     Raises:
         ValueError: If the recipe cannot be simulated, or the child process failed.
     """

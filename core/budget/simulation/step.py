@@ -31,11 +31,6 @@ def simulate_step(
     With accumulation two micro-batches are run: all later ones are like the second. Bytes are
     those that the operations ask for; a GPU's allocator rounds each up to 512.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        on_progress: Called with the phase and the module whenever a module begins.
-
     Raises:
         ValueError: If the recipe cannot be simulated; the sentence says why.
     """

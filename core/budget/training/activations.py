@@ -112,13 +112,7 @@ def _number_sizes(precision: Precision, *, is_rotary: bool) -> dict[str, Number]
 def layer_activations(
     spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number]
 ) -> tuple[Item, ...]:
-    """Return what all layers of a rank keep, one item a part of the block.
-
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        sizes: Those of `activation_sizes`.
-    """
+    """Return what all layers of a rank keep, one item a part of the block."""
     emulated = PRECISIONS[recipe.precision].copies > 0
     kind: Kind = "estimated" if emulated or sizes["has_unequal_runs"] else "exact"
     source, band = (EMULATED, 0.05) if emulated else (TRACED, 0.0)

@@ -127,7 +127,6 @@ def _frozen(rows: Rows, lora: LoRA) -> Rows:
 
 
 def _products(spec: ModelSpec) -> dict[str, Rows]:
-    """Return what matrix products and the attention kernel give out: "selective" keeps that."""
     parts = {"attention": _attention_products(spec)}
     if spec.num_dense_layers:
         width = _TOKENS + "num_inner * ffn_dim"

@@ -151,13 +151,6 @@ def allocated(stage: Item) -> int:
 def step_peak(
     spec: ModelSpec, recipe: TrainingRecipe, share: Share, sizes: Mapping[str, Number]
 ) -> Item:
-    """Return the peak of one step beyond what stays in memory: the maximum of its moments.
-
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        share: The rank's part.
-        sizes: All sizes that the formulas name.
-    """
+    """Return the peak of one step beyond what stays in memory: the maximum of its moments."""
     moments = step_moments(spec, recipe, share, sizes)
     return total("step peak", moments, source=_PEAK, combine="max")

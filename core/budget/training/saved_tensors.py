@@ -249,7 +249,6 @@ def saved_tensors(spec: ModelSpec, profile: str) -> Mapping[str, Rows]:
 
 
 def _norms(spec: ModelSpec, profile: Profile) -> Rows:
-    """Return the rows of the norms before the parts of a block, then of those after them."""
     rows = LAYER_NORM if spec.norm == "layer" else RMS_NORM[profile.rms_norm]
     before = tuple(row._replace(size=f"2 * {row.size}") for row in rows)
     if spec.norms_per_layer <= 2:

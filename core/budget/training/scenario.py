@@ -84,12 +84,6 @@ def named_scenario(
 ) -> Scenario:
     """Return the scenario of a model and a device of the catalogues.
 
-    Args:
-        model: A key of MODELS.
-        device: A key of DEVICES.
-        recipe: How it is trained; the default recipe if None.
-        layout: Fields of `Cluster` beside the device.
-
     >>> named_scenario("llama-2-7b", "a100-80gb").spec.num_layers
     32
 

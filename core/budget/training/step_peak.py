@@ -83,14 +83,7 @@ class _Case:
 def step_moments(
     spec: ModelSpec, recipe: TrainingRecipe, share: Share, sizes: Mapping[str, Number]
 ) -> tuple[Item, ...]:
-    """Return the moments of one step, in their order, each the sum of what is there.
-
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        share: The rank's part.
-        sizes: All sizes that the formulas name.
-    """
+    """Return the moments of one step, in their order, each the sum of what is there."""
     case = _case(spec, recipe, share, sizes)
     full = case.all_gradients
     return (
@@ -183,7 +176,6 @@ def _around(case: _Case, num_copied: Number) -> tuple[Item, ...]:
 
 
 def _table_moments(case: _Case) -> tuple[Item, ...]:
-    """Return the moment of the output table's gradient, where it is freed before the layers'."""
     if not (case.share.has_head and case.adds):
         return ()
     copied = case.sizes["copied_layers"] if case.keeps_layers else 0
@@ -192,13 +184,11 @@ def _table_moments(case: _Case) -> tuple[Item, ...]:
 
 
 def _kept(case: _Case) -> Item:
-    """Return the activations that are there in the last layer's backward pass."""
     outside = rotary_activations(case.sizes)
     return total("activations", (*case.layers, outside), source=case.layers[0].source)
 
 
 def _start(case: _Case) -> Iterator[Item]:
-    """Yield what can be the largest of the final norm's backward pass and of the last layers'."""
     sizes, name = case.sizes, N_("start of backward")
     last_run = (sizes["num_layers"] - 1) % sizes["segment_layers"] + 1
     table = _arrived(case, 0)
@@ -227,7 +217,6 @@ def _of_runs(case: _Case) -> Mapping[str, Number]:
 
 
 def _end(case: _Case) -> Iterator[Item]:
-    """Yield what can be the largest in the first layers' backward pass."""
     sizes, run = case.sizes, case.sizes["segment_layers"]
     values = _of_runs(case)
     layers = item("first layers", LAST_LAYERS, values, unit="bytes", kind="exact", source=_LEFT)
@@ -261,7 +250,6 @@ def _in_layer(
 
 
 def _run_sizes(case: _Case, run: Number, *, is_last: bool) -> Mapping[str, Number]:
-    """Return the sizes of a run's last layer, the first that the backward pass comes to."""
     sizes = {**case.sizes, "segment_layers": run}
     if dense_in_run(sizes, is_first=not is_last) < run:
         sizes["params_of_layer"] = sizes["params_of_expert_layer"]

@@ -116,7 +116,6 @@ def temporary_sizes(
 
 
 def _layer_params(share: Share, held: ParameterCounts) -> dict[str, Number]:
-    """Return the parameters of one layer without experts and of one with them."""
     in_experts = held.experts + held.router + held.shared_experts
     num_dense = share.num_dense_layers
     common = -(-(held.layers - in_experts - held.dense_ffn) // share.num_layers)
@@ -239,7 +238,6 @@ def keeps_adding(recipe: TrainingRecipe, share: Share) -> bool:
 
 
 def _last_matrix(spec: ModelSpec, share: Share) -> int:
-    """Return the numbers in the last matrix of a layer, the first whose gradient comes."""
     inner = _inner_dim(spec, share)
     if spec.mixture is None or not share.num_expert_layers:
         return spec.hidden_dim * inner

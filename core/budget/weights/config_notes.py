@@ -84,7 +84,6 @@ def _missing_notes(spec: ModelSpec, config: Config) -> Iterator[str]:
 
 
 def _beyond_notes(spec: ModelSpec, config: Config) -> Iterator[str]:
-    """Say what its files hold beside the text model."""
     if config.get("vision_config") is not None:
         yield _("Its vision_config is left out: the text model is counted.")
     if num_layers := spec.num_mtp_layers:

@@ -95,7 +95,6 @@ def packed_weights(spec: ModelSpec, packed: Packed) -> Item:
 
 
 def _linears(spec: ModelSpec) -> list[tuple[int, int]]:
-    """Return inputs and outputs of a layer's matrices."""
     queries, values = spec.num_heads * spec.head_dim, spec.num_kv_heads * spec.head_dim
     hidden, ffn = spec.hidden_dim, spec.ffn_dim
     attention = [(hidden, queries), (hidden, values), (hidden, values), (queries, hidden)]
@@ -111,7 +110,6 @@ def _part(name: str, formula: Formula, values: Mapping[str, int]) -> Item:
 
 
 def _either(stored: Mapping[str, Any], names: tuple[str, str], default: int | None) -> int:
-    """Return a whole number under its name of today or its old one."""
     value = next((stored[name] for name in names if stored.get(name) is not None), default)
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     _check(names[0], value, is_whole, _("a whole number"))

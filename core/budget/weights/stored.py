@@ -65,10 +65,6 @@ def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
 
     What a whole tensor or a row of it shares (4 bytes in some thousands) is left out, as in
     `BlockFormat.bits_per_value`.
-
-    Args:
-        num_params: How many weights.
-        fmt: A plain format or a block format.
     """
     if isinstance(fmt, GgufFormat):
         return total("weights", _gguf_parts(num_params, fmt), source=fmt.source)
@@ -97,7 +93,6 @@ def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
 
 
 def _gguf_parts(num_params: int, fmt: GgufFormat) -> list[Item]:
-    """Return whole blocks: their codes, and the scales and minima."""
     code_bytes = fmt.stored_size * fmt.element.bits // 8
     sizes = {"codes": code_bytes, "scales": fmt.stored_bytes - code_bytes}
     values = {"num_params": num_params, "block_size": fmt.stored_size}
@@ -141,11 +136,6 @@ def serving_share(spec: ModelSpec, tensor: int) -> Share:
 
 def serving_weights(spec: ModelSpec, weight_format: str = "bfloat16", tensor: int = 1) -> Item:
     """Return the bytes of the weights on one device: "matrices" (with scales) and "the rest".
-
-    Args:
-        spec: The model.
-        weight_format: A name of `core.dtypes` FORMATS or BLOCK_FORMATS.
-        tensor: Devices that share each matrix.
 
     Raises:
         ValueError: If the format is unknown, or the heads cannot be split over the devices.

@@ -63,14 +63,7 @@ def totals(bars: Bars) -> list[int]:
 
 
 def flat_bars(drawing: Drawing, bars: Bars, look: Look, *, reach: float) -> dict[str, Any]:
-    """Add flat bars, the first on top, with their totals beside them, and return their layout.
-
-    Args:
-        drawing: What they are added to.
-        bars: A bar a row.
-        look: How the reader wants to see.
-        reach: Bytes at the right edge.
-    """
+    """Add flat bars, the first on top, with their totals beside them, and return their layout."""
     stack(drawing, bars, look, flat=True)
     for (label, _parts), amount in zip(bars, totals(bars), strict=True):
         drawing.note(x=amount, y=label, text=f" {look.format_bytes(amount)}", xanchor="left")

@@ -1,17 +1,121 @@
 """The allocator: allocated, reserved, and the holes between, line by line of a short program."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import streamlit as st
 
 from core.budget.training.allocator_stories import CAPACITY, STORIES, Moment, replay
-from core.figures.budget.training_memory.allocator import allocator_picture
+from core.budget.training.caching_allocator import AllocatorState
+from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
+from core.units import MIB
 from pages.plan.training_memory.inputs import ASK
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
+
+_HEIGHT_PX: Final = {False: 280, True: 240}  # on a projector True
+_NAMED: Final = 0.06  # of the width: a narrower block has no room for its name
+_ROOM: Final = 1.02
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A block of a segment; without a name it is free."""
+
+    segment: str
+    start: int
+    num_bytes: int
+    name: str
+
+
+def allocator_picture(state: AllocatorState, look: Look) -> Picture:
+    """Return one bar for each segment, the first on top."""
+    blocks, drawing, layout = _blocks(state), Drawing(), look.layout()
+    widest = max((segment.num_bytes for segment in state.segments), default=MIB)
+    _draw_blocks(drawing, [each for each in blocks if each.name], widest, look, tensors=True)
+    _draw_blocks(drawing, [each for each in blocks if not each.name], widest, look, tensors=False)
+    if not state.segments:
+        text = _("no segment: the driver has everything")
+        drawing.note(xref="paper", yref="paper", x=0.5, y=0.5, text=text)
+    bare = {"zeroline": False, "showgrid": False, "fixedrange": True}
+    across = {"title": {"text": "MiB"}, "range": [0, _ROOM * widest / MIB]}
+    names = [_segment_name(number) for number in range(1, len(state.segments) + 1)]
+    in_order = {"categoryorder": "array", "categoryarray": names, "autorange": "reversed"}
+    frame = {
+        "barmode": "overlay",
+        "xaxis": layout["xaxis"] | bare | across,
+        "yaxis": layout["yaxis"] | bare | in_order | {"ticks": ""},
+        "height": _HEIGHT_PX[look.present],
+        "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
+    }
+    figure = drawing.figure(layout | frame)
+    return Picture(figure=figure, alt=_sentence(state, look), table=_table(blocks, look))
+
+
+def _blocks(state: AllocatorState) -> list[_Block]:
+    found = []
+    for number, segment in enumerate(state.segments, 1):
+        start = 0
+        for block in segment.blocks:
+            found.append(_Block(_segment_name(number), start, block.num_bytes, block.name))
+            start += block.num_bytes
+    return found
+
+
+def _segment_name(number: int) -> str:
+    return _("segment {number}").format(number=number)
+
+
+def _draw_blocks(
+    drawing: Drawing, blocks: Sequence[_Block], widest: int, look: Look, *, tensors: bool
+) -> None:
+    drawing.bar(
+        y=[each.segment for each in blocks],
+        base=[each.start / MIB for each in blocks],
+        x=[each.num_bytes / MIB for each in blocks],
+        orientation="h",
+        name=_("tensors") if tensors else _("free, but reserved"),
+        text=[each.name if each.num_bytes >= _NAMED * widest else "" for each in blocks],
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        insidetextfont={"color": look.color("background")},
+        marker={
+            "color": look.color("activations" if tensors else "surface"),
+            "pattern": {"shape": "" if tensors else "/", "fgcolor": look.color("muted")},
+            "line": {"color": look.color("text"), "width": 1},
+        },
+        customdata=[
+            f"{each.name or _('free')}: {look.format_bytes(each.num_bytes)}" for each in blocks
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+def _sentence(state: AllocatorState, look: Look) -> str:
+    return _(
+        "{segments} segments of together {reserved}: {allocated} in tensors, {free} free but "
+        "reserved, the largest free block {largest}."
+    ).format(
+        segments=len(state.segments),
+        reserved=look.format_bytes(state.reserved),
+        allocated=look.format_bytes(state.allocated),
+        free=look.format_bytes(state.reserved - state.allocated),
+        largest=look.format_bytes(state.largest_free),
+    )
+
+
+def _table(blocks: Sequence[_Block], look: Look) -> Table:
+    return {
+        _("segment"): [each.segment for each in blocks],
+        _("begins at"): [look.format_bytes(each.start) for each in blocks],
+        _("bytes"): [look.format_bytes(each.num_bytes) for each in blocks],
+        _("tensor"): [each.name or _("free") for each in blocks],
+    }
+
 
 TITLES: Final = {
     "two": N_("two small tensors"),

@@ -228,7 +228,6 @@ def write_code(case: Case) -> str:
 
 
 def _changed(value: TrainingRecipe | Cluster, plain: TrainingRecipe | Cluster) -> str:
-    """Return the fields that are no defaults as keyword arguments."""
     pairs = [
         f"{field.name}={getattr(value, field.name)!r}"
         for field in fields(value)

@@ -1,13 +1,40 @@
 """A model small enough to count by hand: the lecture's formulas beside what torch keeps."""
 
+from dataclasses import replace
 from typing import Final
 
 from core.budget.by_hand.tiny_model import TinyAccount, tiny_account
-from core.figures.budget.training_memory.tiny_model import tiny_picture
+from core.figures.budget.stacked_parts import flat_bars, parts_table, totals
+from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 from pages.plan.training_memory.inputs import ASK
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
+
+HEIGHT_PX: Final = 240
+_ROOM: Final = 1.15
+
+
+def tiny_picture(account: TinyAccount, look: Look) -> Picture:
+    """Return two stacked bars of bytes."""
+    parts, kept = account.memory.children, 4 * round(account.kept.amount)
+    real = [replace(p, amount=kept) if p.name == "activations" else p for p in parts]
+    bars = [(_("by the formulas"), parts), (_("as torch keeps it"), real)]
+    drawing, sums = Drawing(), totals(bars)
+    layout = flat_bars(drawing, bars, look, reach=_ROOM * max(sums))
+    frame = {"height": HEIGHT_PX, "margin": {"l": 8, "r": 24, "t": 34, "b": 8}}
+    alt = _(
+        "Bytes of one training step: {formulas} by the lecture's formulas, {real} as torch keeps "
+        "it, because {kept} values wait for the backward pass and not {counted}."
+    ).format(
+        formulas=look.format_bytes(sums[0]),
+        real=look.format_bytes(sums[1]),
+        kept=f"{account.kept.amount:,}",
+        counted=f"{account.activations.amount:,}",
+    )
+    table = parts_table(bars, look, _("counted"))
+    return Picture(figure=drawing.figure(layout | frame), alt=alt, table=table)
+
 
 SIZES: Final = tuple(2**power for power in range(10))
 LAYERS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)

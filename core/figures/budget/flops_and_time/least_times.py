@@ -95,7 +95,6 @@ def _whole(seconds: float) -> str:
 
 
 def _sentence(groups: Groups) -> str:
-    """Return every time, group by group."""
     parts = []
     for group in groups:
         times = [f"{label} {format_seconds(each)}" for label, each in group.seconds.items()]
@@ -104,7 +103,6 @@ def _sentence(groups: Groups) -> str:
 
 
 def _table(labels: Sequence[str], groups: Groups) -> Table:
-    """Return one row a label."""
     columns: dict[str, Sequence[object]] = {_("where"): labels}
     for group in groups:
         columns[group.name] = [

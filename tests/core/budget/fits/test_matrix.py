@@ -42,13 +42,9 @@ def test_every_cell_says_what_a_budget_of_its_own_says():
         assert cell.verdict == budget.verdict, (model, way, device)
 
 
-def test_a_larger_device_never_fits_less_and_a_smaller_format_never_needs_more():
-    cells = matrix(MODELS, serving_ways(PLAN), DEVICES)
-    by_memory = sorted(DEVICES, key=lambda key: DEVICES[key].memory_usable)
+def test_a_smaller_format_never_needs_more():
+    cells = matrix(MODELS, serving_ways(PLAN), {"t4": DEVICES["t4"]})
     for model in MODELS:
-        for way in SERVING_FORMATS:
-            fitting = [cells[model, way, device].reason == "" for device in by_memory]
-            assert fitting == sorted(fitting), (model, way)
         needs = [cells[model, way, "t4"].need.amount for way in ("fp32", "bf16", "int8", "int4")]
         assert needs == sorted(needs, reverse=True), model
 

@@ -1,4 +1,4 @@
-"""Scenarios as short texts, and mixtures of two of them."""
+"""Scenarios as short texts."""
 
 from dataclasses import replace
 
@@ -11,7 +11,6 @@ from core.budget.cluster import Cluster
 from core.budget.recipe import CHECKPOINTING, REDUCE_DTYPES, STEP_KINDS, LoRA, TrainingRecipe
 from core.budget.training.memory import training_budget
 from core.budget.training.scenario import (
-    CHOICES,
     Scenario,
     named_scenario,
     read_scenario,
@@ -80,12 +79,6 @@ def as_in_old_links(scenario):
 def test_every_scenario_of_the_catalogues_is_read_from_the_text_of_an_old_link(scenario):
     text = as_in_old_links(scenario)
     assert read_scenario(text) == scenario, text
-
-
-@given(scenarios(), scenarios())
-def test_all_choices_of_another_scenario_make_that_scenario(first, second):
-    assert first.adopt(second, CHOICES) == second
-    assert first.adopt(second, ()) == first
 
 
 @given(scenarios())

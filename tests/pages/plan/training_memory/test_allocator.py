@@ -2,10 +2,10 @@
 
 from core.budget.training.allocator_stories import replay
 from core.budget.training.caching_allocator import AllocatorState
-from core.figures.budget.training_memory.allocator import allocator_picture
 from core.figures.picture import Look
 from core.figures.theme import MODES
 from core.units import MIB
+from pages.plan.training_memory.allocator import allocator_picture
 
 STATE = replay("holes")[5].state  # b free, c, d free; e; f
 

@@ -5,7 +5,8 @@ from core.budget.parallel.collectives import collectives, nodes
 from core.budget.parallel.communication import communication
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.memory import training_budget
-from core.figures.budget.parallelism.moving import (
+from core.figures.picture import Look
+from pages.plan.parallelism.collectives import (
     MEANINGS,
     heights,
     moving_table,
@@ -13,7 +14,6 @@ from core.figures.budget.parallelism.moving import (
     ranks_of,
     sentences,
 )
-from core.figures.picture import Look
 from tests.core.budget.test_share import cluster, model
 
 RECIPE = TrainingRecipe(accumulation=4)

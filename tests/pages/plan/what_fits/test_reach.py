@@ -1,8 +1,8 @@
 """The edge by its data."""
 
 from core.budget.fits.solve import Edge
-from core.figures.budget.what_fits.reach import reach_picture
 from core.figures.picture import Look
+from pages.plan.what_fits.reach import reach_picture
 
 MANY = "Concurrent sequences"
 EDGES = (

@@ -2,9 +2,9 @@
 
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.training.states import bytes_per_parameter
-from core.figures.budget.training_memory.recipes import recipes_picture
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.plan.training_memory.recipes import recipes_picture
 
 ROWS = [(key, bytes_per_parameter(key)) for key in PRECISIONS]
 

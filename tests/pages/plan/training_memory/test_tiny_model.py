@@ -1,9 +1,9 @@
 """The account of a tiny model by its data."""
 
 from core.budget.by_hand.tiny_model import tiny_account
-from core.figures.budget.training_memory.tiny_model import tiny_picture
 from core.figures.picture import Look
 from core.figures.theme import MODES
+from pages.plan.training_memory.tiny_model import tiny_picture
 
 ACCOUNT = tiny_account(2, 4, 2)
 
