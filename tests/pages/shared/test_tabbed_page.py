@@ -115,7 +115,7 @@ def test_choices_that_cannot_be_are_told_where_the_tab_or_the_page_refuses_them(
 def test_on_a_projector_the_tabs_are_a_list_and_the_numbers_stand_below(open_tabs):
     app = open_tabs(present="1", d_tab="own")
     assert app.selectbox(key="d_tab_choice").value == "own"
-    assert app.selectbox(key="d_tab_choice").options == ["One", "Own", "Alone", "Late"]
+    assert app.selectbox(key="d_tab_choice").options == ["One", "Own", "Alone"]
     assert not open_tabs(present="1").columns[:2][0].get("metric")
 
 
