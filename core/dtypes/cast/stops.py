@@ -136,6 +136,5 @@ def _round(exact: Fraction, most: Fraction) -> Fraction:
 
 
 def _written(exact: Fraction) -> str:
-    """Return a text that is read as exactly this number."""
     text, is_whole = exact_decimal(exact, _MOST_DIGITS)
     return text if is_whole else hex_float(exact)

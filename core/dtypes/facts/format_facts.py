@@ -136,7 +136,6 @@ def nearest_named(fmt: FloatFormat) -> NearestNamed:
 
 
 def _positive_numbers(fmt: Format) -> tuple[int, int]:
-    """Return how many numbers lie above zero, and how many of these below 1."""
     if isinstance(fmt, FloatFormat):
         return fmt.max_code + 1 - fmt.min_code, _num_codes_below_one(fmt) - fmt.min_code
     if isinstance(fmt, IntFormat):

@@ -198,7 +198,6 @@ def ranges(fmt: Format) -> Ranges:
 
 
 def _places_between(fmt: Format, low: float, high: float) -> range:
-    """Return the places of the numbers from `low` to `high`."""
     low, high = max(low, fmt.min), min(high, fmt.max)
     if low > high:
         return range(0)
@@ -239,7 +238,6 @@ def _place_of_zero(fmt: FloatFormat) -> int:
 
 
 def _binades(fmt: FloatFormat) -> list[Stretch]:
-    """Return one stretch for the subnormals and one for each power of two."""
     found = []
     if fmt.smallest_subnormal < fmt.smallest_normal:
         low, high = fmt.smallest_subnormal, fmt.smallest_normal

@@ -1,7 +1,4 @@
-"""How strong the colour of a code is in the map of all codes: the larger its number, the stronger.
-
-Why apart: the Python original of what code_map.js computes for each cell and pixel.
-"""
+"""How strong a code's colour is in the map of all codes: the larger its number, the stronger."""
 
 import numpy as np
 

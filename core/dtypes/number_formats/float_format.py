@@ -4,8 +4,6 @@ Encoding takes five exact steps: split |x| into fraction and exponent; lift the 
 the smallest normal number; measure |x| in units in the last place; round to a whole number; add the
 exponent field. A carry out of the mantissa, subnormals and the smallest normal number need no case
 of their own: the codes of neighbours are neighbours. Infinity and NaN are put in afterwards.
-
-Why long: its rules, its numbers and its codec, as of the other kinds of formats.
 """
 
 from dataclasses import dataclass, fields

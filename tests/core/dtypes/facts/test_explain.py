@@ -68,13 +68,6 @@ def test_neighbours_of_a_float32_are_those_of_numpy(value):
         assert float(decoded.ulp) == float(np.spacing(np.float32(abs(value))))
 
 
-def test_the_readme_of_e4m3():
-    largest = explain_code(FORMATS["float8_e4m3fn"], 0x7E)
-    assert (largest.sign, largest.exponent, largest.mantissa) == (0, 15, 6)
-    assert (largest.kind, largest.value, largest.above) == ("normal", 448.0, None)
-    assert explain_code(FORMATS["float8_e4m3fn"], 0x7F).kind == "nan"
-
-
 def test_pi_in_float32_digit_by_digit():
     decoded = explain_code(FORMATS["float32"], 0x40490FDB)
     assert decoded.decimal == "3.1415927410125732421875"
