@@ -38,14 +38,6 @@ def test_the_code_prints_the_shares_that_the_headline_says(open_page, tab, run_c
     assert [share for share in shares if share not in printed] == []
 
 
-@pytest.mark.slow
-def test_every_lab_speaks_chinese(open_page):
-    for tab in TABS:
-        app = open_page(KEY, lang="zh", lowp_tab=tab)
-        assert re.search("[\u4e00-\u9fff]", headline(app)), tab
-        assert len(charts(app)) == 1
-
-
 EXTREMES = [
     {"lowp_tab": "sums", "lowp_sum_count": "10000", "lowp_sum_term": "3"},
     {"lowp_tab": "sums", "lowp_sum_count": "10", "lowp_sum_stochastic": "true"},

@@ -1,8 +1,6 @@
 """The scale of each block, and from values and scales to codes, for all kinds of block formats.
 
 The arithmetic is float32, in which scales and codes are bit-identical to those of libraries.
-
-Why apart: it asks a layout only; what is quantized with it, and under which name, stands above.
 """
 
 import numpy as np
@@ -107,7 +105,6 @@ def _power_of_two(fmt: BlockLayout, amax: Floats, rule: ScaleRule) -> Scales:
 
 
 def _largest_fits(fmt: BlockLayout, amax: Floats) -> Scales:
-    """Return scales that map the largest magnitude of a block to the largest element."""
     known = _finite_or_nan(amax)
     tensor_scale = None
     if fmt.tensor_scale:

@@ -147,12 +147,10 @@ def _nvfp4(name: str, *, tensor_scale: bool) -> BlockFormat:
 
 
 def _single(name: str, element: str, block_size: BlockSize, source: str) -> BlockFormat:
-    """Return a format with a float32 scale."""
     return BlockFormat(name=name, element=FORMATS[element], block_size=block_size, source=source)
 
 
 def _grouped(name: str, element: str, source: str, *, symmetric: bool = True) -> BlockFormat:
-    """Return a format of groups of 128 with a float16 scale."""
     single = _single(name, element, 128, source)
     return replace(single, scale=FORMATS["float16"], symmetric=symmetric)
 

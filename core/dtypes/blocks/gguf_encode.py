@@ -1,7 +1,4 @@
-"""From values to the numbers that a GGUF block stores: codes, scales, minima, and theirs.
-
-Why apart: how each type finds its numbers; what a tensor makes of them stands in `gguf_formats`.
-"""
+"""From values to the numbers that a GGUF block stores: codes, scales, minima, and theirs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

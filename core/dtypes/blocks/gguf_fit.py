@@ -2,7 +2,6 @@
 
 All blocks are tried at once, one to a row. The arithmetic is float32, as there.
 Source: ggml-org/ggml, src/ggml-quants.c, without an importance matrix.
-Why apart: it is a search over plain arrays, which knows no format.
 """
 
 from typing import Final

@@ -175,7 +175,6 @@ class GgufFormat(BlockFormat):
     def _beyond(
         self, values: npt.NDArray[np.floating], scales: Floats, zeros: Floats
     ) -> npt.NDArray[np.bool_]:
-        """Return where a value lies more than half a step beyond the codes."""
         steps, moved = (spread(each, values.shape, self.block_size) for each in (scales, zeros))
         with np.errstate(all="ignore"):
             codes = np.where(steps != 0, values / steps + moved, 0.0)

@@ -199,7 +199,6 @@ def read_stored(name: str, data: bytes, tensor: StoredTensor) -> npt.NDArray[np.
 
 
 def _header(name: str, text: bytes) -> dict[str, Any]:
-    """Return the description of every tensor by its name."""
     try:
         header = json.loads(
             text.decode("utf-8"), object_pairs_hook=_no_key_twice, parse_constant=_no_constant
@@ -229,7 +228,6 @@ def _no_constant(word: str) -> None:
 
 
 def _tensor(name: str, key: str, about: Any, start: int) -> StoredTensor:  # noqa: ANN401  any JSON
-    """Return one tensor as its description says, if that fits together."""
     if len(key) > MAX_NAME:
         long = _("The name of a tensor has {count} characters: use at most {most}.")
         raise refusal(name, long.format(count=f"{len(key):,}", most=MAX_NAME))

@@ -22,12 +22,21 @@ RAMP_LENGTH: Final = 32
 MAX_VALUES: Final = 1 << 24
 MAX_LOOKED_AT: Final = 1 << 18
 Shape = tuple[int, ...]
-Single = npt.NDArray[np.float32]
 
 
 def _with_outliers(rng: np.random.Generator, shape: Shape) -> Floats:
     values = rng.normal(0, SPREAD, shape)
     return np.where(rng.random(shape) < OUTLIER_SHARE, values * OUTLIER_FACTOR, values)
+
+
+def _ramp(_rng: np.random.Generator, shape: Shape) -> Floats:
+    return np.resize(np.rint(np.arange(1, RAMP_LENGTH + 1) * RAMP_TOP / RAMP_LENGTH), shape)
+
+
+def _with_one_nan(rng: np.random.Generator, shape: Shape) -> Floats:
+    values = rng.normal(0, SPREAD, shape)
+    values[0, shape[1] // 2] = np.nan
+    return values
 
 
 _MAKERS: Final[Mapping[str, Callable[[np.random.Generator, Shape], Floats]]] = {
@@ -36,59 +45,36 @@ _MAKERS: Final[Mapping[str, Callable[[np.random.Generator, Shape], Floats]]] = {
     "with_outliers": _with_outliers,
     "laplace": lambda rng, shape: rng.laplace(0, SPREAD / np.sqrt(2), shape),
     "all_zero": lambda _rng, shape: np.zeros(shape),
+    "ramp": _ramp,
+    "one_nan": _with_one_nan,
 }
-SAMPLES: Final = tuple(_MAKERS)
-SAMPLE_NAMES: Final = (*SAMPLES, "ramp", "one_nan")
+SAMPLE_NAMES: Final = tuple(_MAKERS)
 
 
-def sample_tensor(name: str, shape: Shape = (128, 128), seed: int = 0) -> Single:
-    """Return the same tensor for the same name, shape and seed.
+def teaching_tensor(name: str, side: int, seed: int) -> npt.NDArray[np.float32]:
+    """Return a square tensor, the same for the same seed.
 
     normal: N(0, 0.02), as weights start. heavy_tailed: 0.02 times Student's t with 4 degrees of
     freedom, as gradients spread. with_outliers: normal, but one value in a thousand is 50 times as
     large, as in the activations of large models. laplace: the same standard deviation with a
-    sharper peak. all_zero: what a scale has to survive.
-
-    Raises:
-        ValueError: If the name is unknown, or the shape holds too many values.
-    """
-    if name not in _MAKERS:
-        raise ValueError(
-            _("Sample tensor {name} is not known: use {names}.").format(
-                name=name, names=_(", ").join(SAMPLES)
-            )
-        )
-    if (num_values := int(np.prod(shape, dtype=np.int64))) > MAX_VALUES:
-        raise ValueError(
-            _("A tensor of {count} values is too large: use at most {most}.").format(
-                count=f"{num_values:,}", most=f"{MAX_VALUES:,}"
-            )
-        )
-    return _MAKERS[name](np.random.default_rng(seed), shape).astype(np.float32)
-
-
-def teaching_tensor(name: str, side: int, seed: int) -> npt.NDArray[np.float32]:
-    """Return a square sample tensor.
-
-    ramp: every 32 neighbours rise evenly to 957. one_nan: normal, but one value is NaN, as after an
-    overflow.
+    sharper peak. all_zero: what a scale has to survive. ramp: every 32 neighbours rise evenly to
+    957. one_nan: normal, but one value is NaN, as after an overflow.
 
     Args:
         name: One of `SAMPLE_NAMES`.
         side: Rows and columns.
-        seed: The same seed gives the same tensor.
+        seed: Of the random numbers.
 
     Raises:
         ValueError: If the name is unknown.
     """
-    if name == "ramp":
-        steps = np.rint(np.arange(1, RAMP_LENGTH + 1) * RAMP_TOP / RAMP_LENGTH)
-        return np.resize(steps.astype(np.float32), (side, side))
-    if name == "one_nan":
-        values = sample_tensor("normal", (side, side), seed)
-        values[0, side // 2] = np.nan
-        return values
-    return sample_tensor(name, (side, side), seed)
+    if name not in _MAKERS:
+        raise ValueError(
+            _("Sample tensor {name} is not known: use {names}.").format(
+                name=name, names=_(", ").join(SAMPLE_NAMES)
+            )
+        )
+    return _MAKERS[name](np.random.default_rng(seed), (side, side)).astype(np.float32)
 
 
 def looked_at(x: npt.NDArray[np.floating]) -> Floats:

@@ -7,7 +7,6 @@ from core.dtypes.labs.loss_scale import (
     GradientHistogram,
     gradient_histogram,
     loss_scale_bands,
-    loss_scale_sweep,
     synthetic_gradients,
 )
 from core.dtypes.labs.matmul import MatmulErrors, matmul, matmul_errors, normal_matrices
@@ -39,7 +38,6 @@ __all__ = [
     "gradient_peaks",
     "half_gap_above",
     "loss_scale_bands",
-    "loss_scale_sweep",
     "matmul",
     "matmul_errors",
     "normal_matrices",

@@ -1,7 +1,4 @@
-"""The loss scale as a machine with two numbers: halved when a gradient overflows, doubled later.
-
-Why apart: an experiment of its own, on a tab of its own; the room's list names them all.
-"""
+"""The loss scale as a machine with two numbers: halved when a gradient overflows, doubled later."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -119,7 +116,6 @@ def run_scaler(
 def _updated(
     rule: ScalerRule, scale: float, clean: int, *, found_inf: bool
 ) -> tuple[float, int, Change]:
-    """Return the next scale, the clean steps behind it, and what happened to it."""
     if found_inf:
         return float(np.float32(scale * rule.backoff_factor)), 0, "halved"
     if clean + 1 < rule.growth_interval:

@@ -2,11 +2,8 @@
 
 The histogram of log2|g| is made once. A scale of 2**k only shifts the borders between the bands by
 -k, and their counts come from gradients that were sorted once: a slider costs microseconds.
-
-Why apart: an experiment of its own, on a tab of its own; the room's list names them all.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -148,17 +145,6 @@ def loss_scale_bands(
         num_normal=below[2] - below[1],
         num_overflow=histogram.num_gradients - below[2],
     )
-
-
-def loss_scale_sweep(
-    histogram: GradientHistogram, fmt: FloatFormat, scales: Sequence[float]
-) -> tuple[GradientBands, ...]:
-    """Return the bands under each of the scales.
-
-    Raises:
-        ValueError: If a scale is not a positive number.
-    """
-    return tuple(loss_scale_bands(histogram, fmt, scale) for scale in scales)
 
 
 def band_borders(fmt: FloatFormat) -> tuple[tuple[float, bool], ...]:

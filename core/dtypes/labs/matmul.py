@@ -1,7 +1,4 @@
-"""A matrix product with two precisions: one for the stored numbers, one for the running sums.
-
-Why apart: an experiment of its own, on a tab of its own; the room's list names them all.
-"""
+"""A matrix product with two precisions: one for the stored numbers, one for the running sums."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

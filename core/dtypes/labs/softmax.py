@@ -1,7 +1,4 @@
-"""Softmax with every intermediate stored in a format: why the maximum is subtracted first.
-
-Why apart: an experiment of its own, on a tab of its own; the room's list names them all.
-"""
+"""Softmax with every intermediate stored in a format: why the maximum is subtracted first."""
 
 import math
 from dataclasses import dataclass

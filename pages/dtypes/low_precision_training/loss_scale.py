@@ -107,8 +107,7 @@ class Asked:
     tensor: str = ALL
 
 
-def choose_loss_scale() -> Asked:
-    """Show the inputs of the lab and return what they say."""
+def _choose_loss_scale() -> Asked:
     power = ASK.select_slider(
         "scale_power", _("Loss scale"), range(MAX_POWER + 1), default=0, labels=power_of_two
     )
@@ -120,11 +119,13 @@ def choose_loss_scale() -> Asked:
         default="synthetic",
         labels=lambda source: _(SOURCES[source]),
     )
-    gradients, tensor = gradients_of(source), ALL
+    gradients, tensor = _gradients_of(source), ALL
     if gradients.tensors:
         names = [ALL, *gradients.tensors]
-        tensor = ASK.selectbox("scale_tensor", _("Tensor"), names, default=ALL, labels=tensor_label)
-    st.caption(source_sentence(gradients, source))
+        tensor = ASK.selectbox(
+            "scale_tensor", _("Tensor"), names, default=ALL, labels=_tensor_label
+        )
+    st.caption(_source_sentence(gradients, source))
     return Asked(name=name, power=power, source=source, gradients=gradients, tensor=tensor)
 
 
@@ -134,7 +135,7 @@ def loss_scale(asked: Asked) -> Shown:
     fmt = cast("FloatFormat", FORMATS[asked.name])
     bands = loss_scale_bands(histogram, fmt, 2.0**asked.power)
     return Shown(
-        headline=one_gradient(bands) if asked.source == "single" else sentence(bands),
+        headline=_one_gradient(bands) if asked.source == "single" else _headline(bands),
         charts=[
             Chart(picture=loss_scale_picture(histogram, bands, look()), file_name="loss-scale")
         ],
@@ -142,8 +143,7 @@ def loss_scale(asked: Asked) -> Shown:
     )
 
 
-def sentence(bands: GradientBands) -> str:
-    """Return how the gradients fare."""
+def _headline(bands: GradientBands) -> str:
     return _(
         "At a loss scale of {scale}, {normal} of the gradients keep full precision in {format}; "
         "{zero} become zero, {overflow} overflow."
@@ -156,8 +156,7 @@ def sentence(bands: GradientBands) -> str:
     )
 
 
-def one_gradient(bands: GradientBands) -> str:
-    """Return what becomes of the single gradient."""
+def _one_gradient(bands: GradientBands) -> str:
     stored = float(FORMATS[bands.format].round(SINGLE * bands.scale))
     words = {
         "scale": number(bands.scale),
@@ -175,8 +174,7 @@ def one_gradient(bands: GradientBands) -> str:
     return text.format(**words)
 
 
-def tensor_label(tensor: str) -> str:
-    """Return the words for a tensor, or for all of them."""
+def _tensor_label(tensor: str) -> str:
     if tensor == ALL:
         return _("all tensors together")
     if tensor.startswith(HIDDEN):
@@ -187,15 +185,14 @@ def tensor_label(tensor: str) -> str:
 def code_of(asked: Asked) -> str:
     """Return Python for the four shares and for the first gradient as it is stored."""
     return CODE.format(
-        gradients=source_code(asked),
+        gradients=_source_code(asked),
         cast=cast_code(asked.name, "double"),
         name=asked.name,
         power=asked.power,
     )
 
 
-def source_code(asked: Asked) -> str:
-    """Return Python that makes the gradients, as lines above the rest of a snippet."""
+def _source_code(asked: Asked) -> str:
     if asked.source == "single":
         return SINGLE_CODE.format(gradient=SINGLE)
     if not asked.gradients.tensors:
@@ -205,8 +202,7 @@ def source_code(asked: Asked) -> str:
     return REAL_CODE.format(run=run, values=values)
 
 
-def source_sentence(gradients: Gradients, source: str) -> str:
-    """Return where the gradients come from, in the reader's language."""
+def _source_sentence(gradients: Gradients, source: str) -> str:
     if source == "single":
         return _("One gradient of 1e-8.")
     if gradients.run:
@@ -220,13 +216,13 @@ def source_sentence(gradients: Gradients, source: str) -> str:
     return _("Gradients of a fresh small GPT: one backward pass on a real text.")
 
 
-def gradients_of(source: str) -> Gradients:
+def _gradients_of(source: str) -> Gradients:
     """Return the gradients; a real GPT that cannot be asked is replaced, and says so."""
     if source == "single":
         return Gradients(histogram=gradient_histogram([SINGLE]))
     if source == "real":
         try:
-            return real_gradients()
+            return _real_gradients()
         except ValueError as error:
             instead = _("Synthetic gradients are shown instead.")
             st.warning(f"{error} {instead}")
@@ -239,7 +235,7 @@ def made_up() -> Gradients:
     return Gradients(histogram=gradient_histogram(synthetic_gradients()))
 
 
-def real_gradients() -> Gradients:
+def _real_gradients() -> Gradients:
     """Return those of the newest run with a checkpoint, else of a fresh model; asked once.
 
     Raises:
@@ -277,7 +273,6 @@ def newest_trained_run() -> Path | None:
 
 @st.cache_resource(show_spinner=False)
 def _kept() -> dict[str, Gradients]:
-    """Return the real gradients that this server has computed: by checkpoint."""
     return {}
 
 
@@ -356,7 +351,6 @@ def _draw_band(
 
 
 def _sentence(bands: GradientBands) -> str:
-    """Return how many gradients lie in each band."""
     parts = [
         _("{count} {band}").format(count=f"{count:,}", band=_(name))
         for count, (name, _color, _shape) in zip(band_counts(bands), BANDS, strict=True)
@@ -370,7 +364,6 @@ def _sentence(bands: GradientBands) -> str:
 
 
 def _table(bands: GradientBands) -> Table:
-    """Return the four bands with their borders, counts and shares."""
     borders = (0.0, bands.zero_below, bands.normal_from, bands.overflow_from)
     return {
         _("band"): [_(name) for name, _color, _shape in BANDS],
@@ -381,8 +374,7 @@ def _table(bands: GradientBands) -> Table:
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
-def least_scales() -> tuple[int, int]:
-    """Return the smallest powers of two that keep anything, and every bit, of 1e-8 in float16."""
+def _least_scales() -> tuple[int, int]:
     histogram = gradient_histogram([SINGLE])
     half = cast("FloatFormat", FORMATS["float16"])
     bands = [loss_scale_bands(histogram, half, 2.0**power) for power in range(33)]
@@ -391,9 +383,8 @@ def least_scales() -> tuple[int, int]:
     return 2**kept, 2**whole
 
 
-def ask_loss_scale() -> None:
-    """Ask for the smallest scale under which a gradient keeps full precision."""
-    kept, whole = least_scales()
+def _ask_loss_scale() -> None:
+    kept, whole = _least_scales()
     first, half = 2**16, FORMATS["float16"]
     stored = float(half.round(SINGLE * kept))
     predict_then_reveal(
@@ -434,8 +425,7 @@ def ask_loss_scale() -> None:
     )
 
 
-def choose_scaling() -> Asked | ScalerAsked:
-    """Show the inputs of a scale that stays, or of one that GradScaler moves."""
+def _choose_scaling() -> Asked | ScalerAsked:
     way = ASK.segmented(
         "scale_by",
         _("Scaling"),
@@ -443,7 +433,7 @@ def choose_scaling() -> Asked | ScalerAsked:
         default="static",
         labels=lambda way: _(WAYS[way]),
     )
-    return choose_scaler() if way == "scaler" else choose_loss_scale()
+    return choose_scaler() if way == "scaler" else _choose_loss_scale()
 
 
 def scaling(asked: Asked | ScalerAsked) -> Shown:
@@ -451,18 +441,17 @@ def scaling(asked: Asked | ScalerAsked) -> Shown:
     return scaler(asked) if isinstance(asked, ScalerAsked) else loss_scale(asked)
 
 
-def ask_scaling() -> None:
-    """Ask about the scale that is open."""
+def _ask_scaling() -> None:
     if ASK.used("scale_by") == "scaler":
         ask_scaler()
     else:
-        ask_loss_scale()
+        _ask_loss_scale()
 
 
 TAB: Final = Tab(
     label=N_("Loss scaling"),
     show=scaling,
-    choose=choose_scaling,
-    question=ask_scaling,
+    choose=_choose_scaling,
+    question=_ask_scaling,
     reading="scale",
 )

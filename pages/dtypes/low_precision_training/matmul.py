@@ -7,12 +7,7 @@ from typing import Final
 import streamlit as st
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import (
-    MatmulErrors,
-    matmul,
-    matmul_errors,
-    normal_matrices,
-)
+from core.dtypes.labs import MatmulErrors, matmul, matmul_errors, normal_matrices
 from core.figures.dtypes.low_precision_training.lab_frame import STYLES, LabDrawing
 from core.figures.dtypes.written import percent, short
 from core.figures.picture import Look, Picture, Table
@@ -81,8 +76,7 @@ def computed(storage: str, chunk: int) -> tuple[MatmulErrors, ...]:
     )
 
 
-def choose_matmul() -> Asked:
-    """Show the inputs of the lab and return what they say."""
+def _choose_matmul() -> Asked:
     return Asked(
         depth=ASK.select_slider(
             "matmul_depth", _("Inner dimension K"), DEPTHS, default=4096, labels="{:,}".format
@@ -106,12 +100,11 @@ def choose_matmul() -> Asked:
     )
 
 
-def show_errors(asked: Asked) -> Shown:
-    """Show the error of a product over its inner dimension."""
+def _show_errors(asked: Asked) -> Shown:
     curves = computed(asked.storage, asked.chunk)
     picture = matmul_picture(curves, asked.accumulate, asked.depth, look())
     return Shown(
-        headline=sentence(curves, asked.accumulate, asked.depth),
+        headline=_headline(curves, asked.accumulate, asked.depth),
         charts=[Chart(picture=picture, file_name="matmul-errors")],
         code=code_of(asked),
     )
@@ -127,8 +120,7 @@ def code_of(asked: Asked) -> str:
     )
 
 
-def sentence(curves: tuple[MatmulErrors, ...], accumulate: str, depth: int) -> str:
-    """Return the error at the chosen depth, beside that of sums in FP32."""
+def _headline(curves: tuple[MatmulErrors, ...], accumulate: str, depth: int) -> str:
     by_name = {curve.accumulate: curve for curve in curves}
     words = {
         "storage": short(curves[0].storage),
@@ -211,7 +203,6 @@ def error_at(curve: MatmulErrors, depth: int) -> float:
 
 
 def _sentence(curves: Sequence[MatmulErrors], depth: int) -> str:
-    """Return every accumulator's error at the marked depth."""
     parts = [
         _("{error} with sums in {format}").format(
             error=percent(error_at(curve, depth)), format=short(curve.accumulate)
@@ -224,7 +215,6 @@ def _sentence(curves: Sequence[MatmulErrors], depth: int) -> str:
 
 
 def _table(curves: Sequence[MatmulErrors]) -> Table:
-    """Return the errors, a row a depth."""
     return {
         "K": [f"{depth:,}" for depth in curves[0].depths],
         **{
@@ -237,8 +227,7 @@ def _table(curves: Sequence[MatmulErrors]) -> Table:
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
-def product_errors() -> dict[tuple[str, str], float]:
-    """Return the error of the same product, by the formats of its matrices and of its sums."""
+def _product_errors() -> dict[tuple[str, str], float]:
     a, b = normal_matrices(DEPTH)
     return {
         (storage, sums): matmul(a, b, FORMATS[storage], FORMATS[sums]).error
@@ -246,9 +235,8 @@ def product_errors() -> dict[tuple[str, str], float]:
     }
 
 
-def ask_matmul() -> None:
-    """Ask which product is the most exact: bits of the matrices against bits of the sums."""
-    errors = product_errors()
+def _ask_matmul() -> None:
+    errors = _product_errors()
     best = min(errors, key=errors.__getitem__)
     named = {
         pair: _("{storage} matrices, sums in {sums}").format(
@@ -283,8 +271,8 @@ def ask_matmul() -> None:
 
 TAB: Final = Tab(
     label=N_("Matmul"),
-    show=show_errors,
-    choose=choose_matmul,
-    question=ask_matmul,
+    show=_show_errors,
+    choose=_choose_matmul,
+    question=_ask_matmul,
     reading="matmul",
 )

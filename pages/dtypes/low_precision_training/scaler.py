@@ -89,8 +89,8 @@ def scaler(asked: Asked) -> Shown:
     now = steps[asked.step - 1]
     picture = scaler_picture(steps, asked.step, NAME, look())
     return Shown(
-        headline=sentence(now, asked.interval),
-        beside_headline=None if presenting() else partial(say_phases, now),
+        headline=_headline(now, asked.interval),
+        beside_headline=None if presenting() else partial(_say_phases, now),
         charts=[Chart(picture=picture, file_name="grad-scaler")],
         code=code_of(asked),
     )
@@ -110,7 +110,6 @@ def code_of(asked: Asked) -> str:
 
 
 def _choose_step() -> int:
-    """Show the slider over the steps and the two buttons that move it."""
     current = ASK.slider("scaler_step", _("Step"), 1, NUM_STEPS, default=1, step=1)
     if not is_hidden(ASK.page, "scaler_step"):
         with st.container(horizontal=True, gap="xsmall"):
@@ -129,8 +128,7 @@ def _button(name: str, label: str, step: int) -> None:
     )
 
 
-def sentence(now: ScalerStep, interval: int) -> str:
-    """Return what happens in a step."""
+def _headline(now: ScalerStep, interval: int) -> str:
     words = {
         "step": now.step,
         "peak": number(now.peak, 3),
@@ -158,8 +156,7 @@ def sentence(now: ScalerStep, interval: int) -> str:
     return text.format(**words)
 
 
-def say_phases(now: ScalerStep) -> None:
-    """Show the five calls of one step in one line, each with its outcome."""
+def _say_phases(now: ScalerStep) -> None:
     checked = _("found infinity") if now.found_inf else _("all finite")
     stepped = _("skipped") if now.found_inf else _("weights changed")
     phases = (
@@ -210,7 +207,6 @@ def scaler_picture(steps: Sequence[ScalerStep], current: int, fmt_name: str, loo
 
 
 def _powers(values: Sequence[float]) -> dict[str, Any]:
-    """Return a log axis whose marks are powers of two."""
     logs = np.log2([value for value in values if 0 < value < np.inf])
     low, high = int(np.floor(logs.min())) - 1, int(np.ceil(logs.max())) + 1
     stride = -(-(high - low) // 4)  # at most five: more would run into each other
@@ -224,7 +220,6 @@ def _powers(values: Sequence[float]) -> dict[str, Any]:
 
 
 def _draw_scale(drawing: LabDrawing, steps: Sequence[ScalerStep]) -> None:
-    """Draw the scale as a line, and a mark wherever it changes."""
     look = drawing.look
     hover = "%{x}: %{y:,}<extra>%{fullData.name}</extra>"
     drawing.scatter(
@@ -271,7 +266,6 @@ def _draw_gradients(
 
 
 def _sentence(steps: Sequence[ScalerStep], current: int) -> str:
-    """Return the path of the scale and the step that is marked."""
     skipped = sum(each.found_inf for each in steps)
     grew = sum(each.change == "grew" for each in steps)
     now = steps[current - 1]
@@ -290,7 +284,6 @@ def _sentence(steps: Sequence[ScalerStep], current: int) -> str:
 
 
 def _table(steps: Sequence[ScalerStep]) -> Table:
-    """Return every step: gradient, scale, product as stored, and what happened."""
     return {
         _("step"): [each.step for each in steps],
         _("largest gradient"): [number(each.peak, 4) for each in steps],
@@ -302,8 +295,7 @@ def _table(steps: Sequence[ScalerStep]) -> Table:
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
-def skipped_steps() -> tuple[int, float]:
-    """Return how many first steps are skipped at a gradient of 10, and the scale that holds it."""
+def _skipped_steps() -> tuple[int, float]:
     steps = run_scaler([PEAK] * 20, FORMATS["float16"])
     count = next(place for place, each in enumerate(steps) if not each.found_inf)
     return count, steps[count].scale
@@ -311,7 +303,7 @@ def skipped_steps() -> tuple[int, float]:
 
 def ask_scaler() -> None:
     """Ask how many steps GradScaler throws away before one counts."""
-    count, scale = skipped_steps()
+    count, scale = _skipped_steps()
     first, largest = 2.0**16, float(FORMATS["float16"].max)
     predict_then_reveal(
         "lowp_skipped",

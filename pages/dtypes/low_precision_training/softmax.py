@@ -9,11 +9,7 @@ import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import (
-    SoftmaxTrace,
-    softmax_naive,
-    softmax_stable,
-)
+from core.dtypes.labs import SoftmaxTrace, softmax_naive, softmax_stable
 from core.figures.dtypes.low_precision_training.lab_frame import LabDrawing, hatched
 from core.figures.dtypes.written import number, percent, short
 from core.figures.picture import Look, Picture, Table
@@ -50,8 +46,7 @@ def computed(logits: tuple[float, ...], name: str) -> tuple[SoftmaxTrace, Softma
     return softmax_naive(logits, FORMATS[name]), softmax_stable(logits, FORMATS[name])
 
 
-def choose_softmax() -> tuple[str, float]:
-    """Show the inputs of the lab and how they are stored; return the format and a logit."""
+def _choose_softmax() -> tuple[str, float]:
     largest = ASK.slider("softmax_logit", _("Largest logit"), -20.0, 100.0, default=11.1, step=0.1)
     name = choose_format("softmax_format", default="float16")
     stored = computed(_logits(largest), name)[0].logits
@@ -70,7 +65,7 @@ def softmax(asked: tuple[str, float]) -> Shown:
     logits = _logits(largest)
     naive, stable = computed(logits, name)
     return Shown(
-        headline=sentence(naive, stable, largest),
+        headline=_headline(naive, stable, largest),
         charts=[Chart(picture=softmax_picture(naive, stable, look()), file_name="softmax")],
         code=CODE.format(logits=list(logits), cast=cast_code(name, "double")),
     )
@@ -80,8 +75,7 @@ def _logits(largest: float) -> tuple[float, ...]:
     return tuple(round(largest - below, 6) for below in BELOW)
 
 
-def sentence(naive: SoftmaxTrace, stable: SoftmaxTrace, largest: float) -> str:
-    """Return what exp of the largest logit becomes, and what that does to the softmax."""
+def _headline(naive: SoftmaxTrace, stable: SoftmaxTrace, largest: float) -> str:
     words = {
         "logit": number(largest),
         "format": short(naive.format),
@@ -227,7 +221,6 @@ def _share(value: float) -> str:
 
 
 def _sentence(naive: SoftmaxTrace, stable: SoftmaxTrace) -> str:
-    """Return the largest exponential and what became of it."""
     first = int(np.argmax(naive.logits))
     return _(
         "exp({logit}) in {format} is {exponential}. The naive softmax gives {naive} for that "
@@ -243,7 +236,6 @@ def _sentence(naive: SoftmaxTrace, stable: SoftmaxTrace) -> str:
 
 
 def _table(naive: SoftmaxTrace, stable: SoftmaxTrace) -> Table:
-    """Return every intermediate of both ways, a row a logit."""
 
     def column(values: Sequence[float] | Any) -> list[str]:  # noqa: ANN401  any array
         return [number(value) for value in values]
@@ -259,8 +251,7 @@ def _table(naive: SoftmaxTrace, stable: SoftmaxTrace) -> Table:
     }
 
 
-def ask_exp() -> None:
-    """Ask what exp(11.1) is in float16."""
+def _ask_exp() -> None:
     predict_then_reveal(
         "lowp_exp",
         _("exp(11.1) is 66,171. What is it in float16?"),
@@ -274,5 +265,5 @@ def ask_exp() -> None:
 
 
 TAB: Final = Tab(
-    label=N_("Softmax"), show=softmax, choose=choose_softmax, question=ask_exp, reading="softmax"
+    label=N_("Softmax"), show=softmax, choose=_choose_softmax, question=_ask_exp, reading="softmax"
 )

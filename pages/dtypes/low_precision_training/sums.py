@@ -8,12 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS, Rounding
-from core.dtypes.labs import (
-    ORDERS,
-    Accumulation,
-    accumulate,
-    half_gap_above,
-)
+from core.dtypes.labs import ORDERS, Accumulation, accumulate, half_gap_above
 from core.dtypes.labs.accumulate import Order
 from core.figures.dtypes.low_precision_training.lab_frame import (
     MAX_ROWS,
@@ -25,12 +20,7 @@ from core.figures.dtypes.low_precision_training.lab_frame import (
 from core.figures.dtypes.written import number, percent, short
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
-from pages.dtypes.low_precision_training.inputs import (
-    ASK,
-    FORMAT_NAMES,
-    cast_code,
-    choose_format,
-)
+from pages.dtypes.low_precision_training.inputs import ASK, FORMAT_NAMES, cast_code, choose_format
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -155,8 +145,7 @@ def computed(term: float, count: int, order: Order, rounding: Rounding) -> tuple
     )
 
 
-def choose_sums() -> Asked:
-    """Show the inputs of the lab and return what they say."""
+def _choose_sums() -> Asked:
     return Asked(
         term=float(ASK.select_slider("sum_term", _("Addend"), TERMS, default=1)),
         count=ASK.select_slider(
@@ -182,7 +171,7 @@ def sums(asked: Asked) -> Shown:
     total = next(each for each in found if each.format == asked.name)
     picture = sums_picture(found, asked.name, look())
     return Shown(
-        headline=sentence(total, asked.term, asked.count),
+        headline=_headline(total, asked.term, asked.count),
         charts=[Chart(picture=picture, file_name="sums")],
         code=code_of(asked),
     )
@@ -196,8 +185,7 @@ def code_of(asked: Asked) -> str:
     return codes[asked.order].format(**asdict(asked), cast=cast_code(asked.name))
 
 
-def sentence(total: Accumulation, term: float, count: int) -> str:
-    """Return what became of the sum."""
+def _headline(total: Accumulation, term: float, count: int) -> str:
     words = {
         "count": f"{count:,}",
         "term": number(term),
@@ -264,7 +252,6 @@ def _point_at_stall(drawing: LabDrawing, x: float, y: float) -> None:
 
 
 def _sentence(sums: Sequence[Accumulation]) -> str:
-    """Return every format's last sum beside the true one."""
     parts = [
         _("{format} ends at {sum}").format(format=short(each.format), sum=number(each.result))
         for each in sums
@@ -275,7 +262,6 @@ def _sentence(sums: Sequence[Accumulation]) -> str:
 
 
 def _table(sums: Sequence[Accumulation]) -> Table:
-    """Return some of the running sums, the last one always."""
     places = some(len(sums[0].counts), MAX_ROWS)
     return {
         _("values added"): [int(count) for count in sums[0].counts[places]],
@@ -284,8 +270,7 @@ def _table(sums: Sequence[Accumulation]) -> Table:
     }
 
 
-def ask_sum() -> None:
-    """Ask for the sum of 1000 ones."""
+def _ask_sum() -> None:
     predict_then_reveal(
         "lowp_ones",
         _("A loop adds 1.0 a thousand times in bfloat16. What is the sum?"),
@@ -301,4 +286,6 @@ def ask_sum() -> None:
     )
 
 
-TAB: Final = Tab(label=N_("Sums"), show=sums, choose=choose_sums, question=ask_sum, reading="sums")
+TAB: Final = Tab(
+    label=N_("Sums"), show=sums, choose=_choose_sums, question=_ask_sum, reading="sums"
+)

@@ -105,8 +105,7 @@ def many_weights(update: float, steps: int, name: str, count: int) -> Stochastic
     return stochastic_updates(1.0, update, steps, FORMATS[name], count, np.random.default_rng(0))
 
 
-def choose_updates() -> Asked:
-    """Show the inputs and, of many weights, the chance of the first step."""
+def _choose_updates() -> Asked:
     asked = Asked(
         update=ASK.select_slider("update_size", _("Update per step"), UPDATES, default=0.001),
         steps=ASK.select_slider(
@@ -131,7 +130,7 @@ def choose_updates() -> Asked:
     )
     if asked.way == "stochastic":
         many = many_weights(asked.update, asked.steps, asked.name, asked.count)
-        st.caption(chance_of_a_step(many, asked.update))
+        st.caption(_chance_of_a_step(many, asked.update))
     return asked
 
 
@@ -140,12 +139,12 @@ def updates(asked: Asked) -> Shown:
     if asked.way == "stochastic":
         many = many_weights(asked.update, asked.steps, asked.name, asked.count)
         headline, picture = (
-            stochastic_sentence(many, asked.update),
+            _headline_of_many(many, asked.update),
             stochastic_picture(many, look()),
         )
     else:
         ways = one_weight(asked.update, asked.steps, asked.name)
-        headline = updates_sentence(ways[asked.way], asked.way, asked.update)
+        headline = _headline(ways[asked.way], asked.way, asked.update)
         picture = updates_picture(ways, asked.way, look())
     return Shown(
         headline=headline,
@@ -161,8 +160,7 @@ def code_of(asked: Asked) -> str:
     return code.format(**asdict(asked), mantissa_bits=bits)
 
 
-def updates_sentence(path: WeightUpdates, way: str, update: float) -> str:
-    """Return where the weight ends."""
+def _headline(path: WeightUpdates, way: str, update: float) -> str:
     steps = path.stored.size - 1
     words = {
         "steps": f"{steps:,}",
@@ -183,7 +181,6 @@ def updates_sentence(path: WeightUpdates, way: str, update: float) -> str:
 
 
 def _unmoved(way: str) -> str:
-    """Return why no step moved the weight, with places for the numbers."""
     return {
         "nearest": _(
             "1 + {steps} × {update} in {format} stays {weight}: each update is below half the "
@@ -196,8 +193,7 @@ def _unmoved(way: str) -> str:
     }[way]
 
 
-def chance_of_a_step(many: StochasticUpdates, update: float) -> str:
-    """Return how likely the first step moves a weight; a step beyond the gap always does."""
+def _chance_of_a_step(many: StochasticUpdates, update: float) -> str:
     if many.chance < 1:
         text = _("A step moves a weight of 1 to its neighbour with a chance of {chance}.")
         return text.format(chance=percent(many.chance))
@@ -206,8 +202,7 @@ def chance_of_a_step(many: StochasticUpdates, update: float) -> str:
     return text.format(count=number(gaps, 3))
 
 
-def stochastic_sentence(many: StochasticUpdates, update: float) -> str:
-    """Return where the mean ends, beside the truth and rounding to nearest."""
+def _headline_of_many(many: StochasticUpdates, update: float) -> str:
     text = ngettext(
         "1 + {steps} × {update} in {format}, rounded stochastically: {mean} for {count} weight. "
         "Exact is {exact}, to nearest {nearest}.",
@@ -295,7 +290,6 @@ def _draw_band(drawing: LabDrawing, many: StochasticUpdates, places: list[int]) 
 
 
 def _updates_sentence(ways: Mapping[str, WeightUpdates], first: WeightUpdates) -> str:
-    """Return where each way ends."""
     parts = [
         _("{way}: {weight}").format(way=_(LINES[way]), weight=number(each.stored[-1]))
         for way, each in ways.items()
@@ -306,7 +300,6 @@ def _updates_sentence(ways: Mapping[str, WeightUpdates], first: WeightUpdates) -
 
 
 def _stochastic_sentence(many: StochasticUpdates) -> str:
-    """Return where the mean, the band and nearest end."""
     return _(
         "{count} weights in {format}, rounded stochastically, end at {mean} on average, nine of "
         "ten between {low} and {high}; the truth is {exact}, rounding to nearest gives {nearest}."
@@ -335,8 +328,7 @@ def _stochastic_table(many: StochasticUpdates) -> Table:
     return {_("step"): places, **written}
 
 
-def ask_update() -> None:
-    """Ask where a weight ends that is stored in bfloat16."""
+def _ask_update() -> None:
     predict_then_reveal(
         "lowp_weight",
         _("A weight of 1.0 in bfloat16 is raised by 0.001, a thousand times. Where does it end?"),
@@ -350,15 +342,13 @@ def ask_update() -> None:
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
-def chances() -> dict[str, float]:
-    """Return the chance that a weight of 1 moves under an update of 0.03, format by format."""
+def _chances() -> dict[str, float]:
     names = ("float8_e4m3fn", "bfloat16")
     return {name: CHANCE_UPDATE / (2 * half_gap_above(FORMATS[name], 1.0)) for name in names}
 
 
-def ask_chance() -> None:
-    """Ask how often stochastic rounding moves a weight whose update is far below the gap."""
-    chance = chances()["float8_e4m3fn"]
+def _ask_chance() -> None:
+    chance = _chances()["float8_e4m3fn"]
     gap = CHANCE_UPDATE / chance
     predict_then_reveal(
         "lowp_chance",
@@ -386,18 +376,17 @@ def ask_chance() -> None:
     )
 
 
-def ask_either() -> None:
-    """Ask about one weight, or about the chance that a step moves one of many."""
+def _ask_either() -> None:
     if ASK.used("update_way") == "stochastic":
-        ask_chance()
+        _ask_chance()
     else:
-        ask_update()
+        _ask_update()
 
 
 TAB: Final = Tab(
     label=N_("Updates"),
     show=updates,
-    choose=choose_updates,
-    question=ask_either,
+    choose=_choose_updates,
+    question=_ask_either,
     reading="updates",
 )

@@ -34,13 +34,12 @@ def codes(case: Case) -> Shown:
     return Shown(
         headline=qualities(trials),
         charts=[Chart(picture=codes_picture(sides, look()), file_name="quantized-part")],
-        notes=[*case.chosen.notes(), largest_note(sides), *error_notes(trials)],
+        notes=[*case.chosen.notes(), _largest_note(sides), *error_notes(trials)],
         code=quality_code(case, is_whole=all(trial.is_whole for trial in trials)),
     )
 
 
-def largest_note(sides: Sequence[Side]) -> str:
-    """Return what each format makes of the largest value in sight."""
+def _largest_note(sides: Sequence[Side]) -> str:
     parts = [f"{_largest(side)['back']} (`{side.name}`)" for side in sides]
     return _("The largest value in sight, {was}, comes back as {parts}.").format(
         was=_largest(sides[0])["was"], parts=_(", ").join(parts)
@@ -70,7 +69,7 @@ def codes_picture(sides: Sequence[Side], look: Look) -> Picture:
         _draw_cells(drawing, side, number, look, axes)
         if side.spans:
             _draw_scales(drawing, side, number, look, axes)
-        draw_title(drawing, number, side.name if look.present else side_title(side), left, look)
+        draw_title(drawing, number, side.name if look.present else _side_title(side), left, look)
         num_rows, num_columns = side.original.shape
         hidden = {"visible": False, "fixedrange": True}
         low = -0.5 - (SCALE_WIDTH if side.spans else 0.0)
@@ -153,7 +152,7 @@ def _draw_scales(
         mode="text",
         text=[scale_text(span.scale, 2 if look.present else 3) for span in side.spans],
         textfont=_font(look, "text"),
-        hovertext=[scale_hover(span) for span in side.spans],
+        hovertext=[_scale_hover(span) for span in side.spans],
         hoverinfo="text",
         **axes,
     )
@@ -246,16 +245,14 @@ def _facts(
     return {"code": stored, "product": product, "was": f"{was:.6g}", "error": error}
 
 
-def scale_hover(span: Span) -> str:
-    """Return what the hover of a scale says."""
+def _scale_hover(span: Span) -> str:
     text = _("shared scale {scale}").format(scale=f"{span.scale:.9g}")
     if span.zero_point:
         text += "<br>" + _("zero point {zero}").format(zero=f"{span.zero_point:g}")
     return text
 
 
-def side_title(side: Side) -> str:
-    """Return the format and how many values share a scale, for above the picture."""
+def _side_title(side: Side) -> str:
     sharing = {
         PER_TENSOR: _("one scale for the tensor"),
         PER_CHANNEL: _("one scale for a row"),
@@ -281,7 +278,6 @@ def scale_text(scale: float, digits: int = 3) -> str:
 
 
 def _sentence(sides: Sequence[Side]) -> str:
-    """Return both formats, their scales and the largest value in each."""
     parts = [
         _(
             "{name}: {sqnr}; shown are {values} values and their scales, {count} in number; "
@@ -308,7 +304,6 @@ def _largest(side: Side) -> dict[str, str]:
 
 
 def _table(sides: Sequence[Side]) -> Table:
-    """Return the values of the part, one row each: what it was and what each format makes of it."""
     there = np.isfinite(sides[0].codes)
     table: dict[str, Sequence[object]] = {_("value"): sides[0].original[there].tolist()}
     for (name, _token), side in zip(SIDES, sides, strict=True):

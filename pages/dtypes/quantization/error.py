@@ -95,7 +95,6 @@ def error_picture(losses: Sequence[Loss], look: Look) -> Picture:
 
 
 def _range(losses: Sequence[Loss]) -> tuple[float, float]:
-    """Return the decades of the common colour scale."""
     tiles = np.concatenate([loss.tiles.reshape(-1) for loss in losses])
     seen = tiles[np.isfinite(tiles) & (tiles > FLOOR)]
     if not seen.size:
@@ -154,8 +153,8 @@ def _sentence(losses: Sequence[Loss]) -> str:
             "{name}: RMS error {rmse}, largest error {largest}, {exact} of the values unchanged"
         ).format(
             name=loss.name,
-            rmse=size_text(loss, loss.stats.rmse),
-            largest=size_text(loss, loss.stats.max_abs),
+            rmse=_size_text(loss, loss.stats.rmse),
+            largest=_size_text(loss, loss.stats.max_abs),
             exact=format_percent(loss.exact_share),
         )
         for loss in losses
@@ -163,17 +162,16 @@ def _sentence(losses: Sequence[Loss]) -> str:
     return _("; ").join(parts) + _(".")
 
 
-def size_text(loss: Loss, size: float) -> str:
+def _size_text(loss: Loss, size: float) -> str:
     """Return the size of an error, or n/a where no value is left to compare."""
     return f"{size:.3g}" if loss.stats.num_values else "n/a"
 
 
 def _table(losses: Sequence[Loss]) -> Table:
-    """Return the error statistics, one column for each format."""
     rows = {
-        _("RMS error"): [size_text(loss, loss.stats.rmse) for loss in losses],
+        _("RMS error"): [_size_text(loss, loss.stats.rmse) for loss in losses],
         _("SQNR"): [format_decibels(loss.stats.sqnr_db) for loss in losses],
-        _("largest error"): [size_text(loss, loss.stats.max_abs) for loss in losses],
+        _("largest error"): [_size_text(loss, loss.stats.max_abs) for loss in losses],
         _("largest relative error"): [f"{loss.stats.max_relative:.4g}" for loss in losses],
         _("cosine"): [f"{loss.stats.cosine:.8f}" for loss in losses],
         _("became zero"): [f"{loss.stats.num_zeroed:,}" for loss in losses],

@@ -8,10 +8,7 @@ import streamlit as st
 
 from core.dtypes.blocks.nf4 import CodeUse, QuantileStep, make_code_use, nf4_steps, normal_density
 from core.dtypes.blocks.storage import find_storage
-from core.dtypes.blocks.storage_trials import (
-    Trial,
-    try_all,
-)
+from core.dtypes.blocks.storage_trials import Trial, try_all
 from core.dtypes.rounding import Floats
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
@@ -25,14 +22,13 @@ _NF4: Final = ("nf4", "nf4_double_quant")
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def code_use_of(x: Floats) -> tuple[CodeUse, tuple[Trial, ...]]:
-    """Return how NF4 and int4 use their codes, and NF4 with plain and with quantized scales."""
+def _code_use_of(x: Floats) -> tuple[CodeUse, tuple[Trial, ...]]:
     return make_code_use(x), try_all(x, [find_storage(name) for name in _NF4])
 
 
 def nf4(case: Case) -> Shown:
     """Show where the codes of NF4 come from, how they are used, and double quantization."""
-    use, (plain, double) = code_use_of(case.chosen.x)
+    use, (plain, double) = _code_use_of(case.chosen.x)
     said = _(
         "NF4: SQNR {plain} at {plain_bits} bits per value; with double quantization {double} "
         "at {double_bits}"
@@ -121,7 +117,6 @@ def _draw_density(drawing: Drawing, use: CodeUse, look: Look) -> None:
 
 
 def _draw_codes(drawing: Drawing, look: Look) -> None:
-    """Draw the codes of NF4 and the even steps of int4 in a row each below the density."""
     steps = nf4_steps()
     rows = (
         (_("NF4: equal shares"), "format_a", "circle", -0.11),
@@ -153,7 +148,6 @@ def _derivation(step: QuantileStep) -> str:
 
 
 def _draw_use(drawing: Drawing, use: CodeUse, look: Look) -> None:
-    """Draw how often each code is used, and write how much a code tells."""
     rows = (
         ("NF4", "format_a", "", use.nf4, use.nf4_bits),
         ("int4", "format_b", "/", use.int4, use.int4_bits),
@@ -196,7 +190,6 @@ def _sentence(use: CodeUse) -> str:
 
 
 def _table(use: CodeUse) -> Table:
-    """Return one row for each code: its derivation, and how often this tensor uses it."""
     steps = nf4_steps()
     return {
         _("code"): [step.code for step in steps],

@@ -1,7 +1,7 @@
 """Quality against size: every format on one tensor, and the bytes of a model in two of them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import streamlit as st
@@ -11,11 +11,7 @@ from core.dtypes import FORMATS
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS
 from core.dtypes.blocks.gguf_formats import GGUF_FORMATS
 from core.dtypes.blocks.storage import find_storage
-from core.dtypes.blocks.storage_trials import (
-    Trial,
-    best_per_bit,
-    try_all,
-)
+from core.dtypes.blocks.storage_trials import Trial, best_per_bit, try_all
 from core.dtypes.rounding import Floats
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.figures.theme import CHART_TEXT_PX, PRESENT_CHART_TEXT_PX
@@ -43,29 +39,26 @@ for name, bits in bits_per_value.items():
 _UNITS: Final = {"GiB": "2**30", "GB": "1e9"}
 
 
-def choose_model() -> str:
-    """Show the models and return the name of the chosen one."""
+def _choose_model() -> str:
     return ASK.segmented("model", _("Model"), tuple(MODELS), default="7B")
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def always_tried(x: Floats) -> tuple[Trial, ...]:
-    """Return size and quality of the formats as they are listed; no slider changes them."""
+def _always_tried(x: Floats) -> tuple[Trial, ...]:
     return try_all(x, [find_storage(name) for name in ALWAYS_TRIED])
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def standing_of(x: Floats, pair: Pair) -> tuple[Trial, ...]:
-    """Return size and quality of all formats, A and B as they are set among them."""
+def _standing_of(x: Floats, pair: Pair) -> tuple[Trial, ...]:
     chosen = try_all(x, list(dict.fromkeys(pair)))
     names = {trial.name for trial in chosen}
-    return (*chosen, *(trial for trial in always_tried(x) if trial.name not in names))
+    return (*chosen, *(trial for trial in _always_tried(x) if trial.name not in names))
 
 
 def standing(case: Case, model: str) -> Shown:
     """Show quality against size for all formats, and the bytes of a model in A and B."""
     with st.spinner(_("Trying every format on this tensor…")):
-        trials = standing_of(case.chosen.x, case.pair)
+        trials = _standing_of(case.chosen.x, case.pair)
     first, second = (storage.name for storage in case.pair)
     found = {trial.name: trial for trial in trials}
     shown = [found[name] for name in dict.fromkeys((first, second))]
@@ -120,19 +113,23 @@ def standing_picture(trials: Sequence[Trial], names: tuple[str, str], look: Look
     _draw_points(drawing, shown, names, look)
     low, high = _ends(shown, look)
     _draw_labels(drawing, shown, names, (low, high), look)
-    layout = trial_layout(
-        look,
-        HEIGHTS_PX,
-        x={
+    layout, axis = look.layout(), {"zeroline": False, "fixedrange": True}
+    frame = {
+        "xaxis": layout["xaxis"]
+        | axis
+        | {
             "type": "log",  # half as many bits are as far from 8 as twice as many
             "range": [math.log10(bits) for bits in (3.8, 17.5)],
             "tickvals": [4, 5, 6, 8, 12, 16],
             "title": {"text": _("bits per value")},
         },
-        y={"title": {"text": _("SQNR (dB)")}, "range": [low, high]},
-    )
+        "yaxis": layout["yaxis"] | axis | {"title": {"text": _("SQNR (dB)")}, "range": [low, high]},
+        "showlegend": False,
+        "height": HEIGHTS_PX[look.present],
+        "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
+    }
     return Picture(
-        figure=drawing.figure(layout), alt=_sentence(trials, names), table=_table(trials)
+        figure=drawing.figure(layout | frame), alt=_sentence(trials, names), table=_table(trials)
     )
 
 
@@ -168,7 +165,6 @@ def _meaning(name: str, names: tuple[str, str]) -> str:
 
 
 def _symbol(trial: Trial, names: tuple[str, str]) -> str:
-    """Return the shape of a point, hollow where values are lost."""
     shape = {names[1]: "square", names[0]: "diamond"}.get(trial.name, "circle")
     return f"{shape}-open" if trial.lost_share else shape
 
@@ -180,7 +176,6 @@ def _draw_labels(
     ends: tuple[float, float],
     look: Look,
 ) -> None:
-    """Write each name beside its point; a thin line leads from a label that had to move."""
     low, high = ends
     lowest, gap = 0.0, (high - low) * _LINE_SHARE * (1.6 if look.present else 1)
     for most_bits, place in _COLUMNS:
@@ -200,7 +195,6 @@ def _draw_labels(
 
 
 def _style(meaning: str, place: float, look: Look) -> dict[str, Any]:
-    """Return what all labels have in common: a thin line to the point, and the point's colour."""
     return {
         "ax": math.log10(place),
         "xanchor": "right" if place == _RIGHT_ALIGNED else "left",
@@ -228,7 +222,6 @@ def _ends(trials: Sequence[Trial], look: Look) -> tuple[float, float]:
 
 
 def _sentence(trials: Sequence[Trial], names: tuple[str, str]) -> str:
-    """Return A and B, and the formats that no other beats."""
     found = {trial.name: trial for trial in trials}
     parts = [
         _("{name}: {sqnr} at {bits} bits").format(
@@ -243,40 +236,12 @@ def _sentence(trials: Sequence[Trial], names: tuple[str, str]) -> str:
 
 
 def _table(trials: Sequence[Trial]) -> Table:
-    """Return the formats, smallest first."""
     ordered = sorted(trials, key=lambda trial: (trial.bits, -trial.sqnr_db))
     return {
         _("format"): [trial.name for trial in ordered],
         _("bits per value"): [f"{trial.bits:.4g}" for trial in ordered],
         _("SQNR"): [format_decibels(trial.sqnr_db) for trial in ordered],
         _("values lost"): [format_percent(trial.lost_share) for trial in ordered],
-    }
-
-
-def trial_layout(
-    look: Look,
-    heights: tuple[int, int],
-    x: Mapping[str, Any],
-    y: Mapping[str, Any],
-    right: int = 8,
-) -> dict[str, Any]:
-    """Return the theme's layout for a picture without a legend.
-
-    Args:
-        look: How the reader wants to see.
-        heights: In pixels, on a screen and on a projector.
-        x: Fields of the horizontal axis, on top of the theme's own.
-        y: Fields of the vertical axis.
-        right: Pixels to the right of the picture, for what is written there.
-    """
-    layout = look.layout()
-    axis = {"zeroline": False, "fixedrange": True}
-    return layout | {
-        "xaxis": layout["xaxis"] | axis | x,
-        "yaxis": layout["yaxis"] | axis | y,
-        "showlegend": False,
-        "height": heights[look.present],
-        "margin": {"l": 8, "r": right, "t": 12, "b": 8},
     }
 
 
@@ -325,5 +290,5 @@ def _keep_inside(places: list[float], low: float, high: float, gap: float) -> li
 
 
 TAB: Final = Tab(
-    label=N_("Quality"), show=standing, question=ask_about_outliers, choose=choose_model
+    label=N_("Quality"), show=standing, question=ask_about_outliers, choose=_choose_model
 )

@@ -1,7 +1,4 @@
-"""The tensor that is quantized: a sample, a weight of a run, or the reader's own file.
-
-Why apart: where numbers come from (a job, a file, a sample) has nothing to do with their formats.
-"""
+"""The tensor that is quantized: a sample, a weight of a run, or the reader's own file."""
 
 import hashlib
 import math
@@ -176,7 +173,6 @@ def _made(name: str, size: int, seed: int) -> Floats:
 
 
 def _weight_of_a_run(ask: Inputs) -> Chosen | None:
-    """Show which runs and matrices there are and return the chosen matrix; None without a run."""
     names = runs_with_weights(runs_directory())
     if not names:
         st.info(
@@ -269,7 +265,6 @@ def _only_one(name: str, data: bytes) -> Chosen:
 
 
 def _one_of_many(ask: Inputs, name: str, data: bytes) -> Chosen:
-    """Show which tensors the file holds and return the chosen one."""
     tensors = list_tensors(name, data)
     tensor = st.selectbox(
         _("Tensor of the file ({count} in it)").format(count=len(tensors)),

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from core.dtypes.blocks.gguf_encode import Parts, Whole
 from core.dtypes.blocks.gguf_fit import Singles
-from core.dtypes.blocks.gguf_formats import GGUF_FORMATS
-from core.language import _
 
 Bytes = npt.NDArray[np.uint8]
 _SUB_BLOCKS: Final = 8  # of Q4_K and Q5_K
@@ -41,15 +39,7 @@ def pack(name: str, parts: Parts) -> Bytes:
 
 
 def unpack(name: str, stored: Bytes) -> Parts:
-    """Return what the bytes of blocks hold; a block to a row.
-
-    Raises:
-        ValueError: If a row does not hold the bytes of a block.
-    """
-    size = GGUF_FORMATS[name].stored_bytes
-    if stored.ndim != 2 or stored.shape[1] != size:
-        sentence = _("Blocks of {name} are rows of {size} bytes, not an array of {shape}.")
-        raise ValueError(sentence.format(name=name, size=size, shape=stored.shape))
+    """Return what the bytes of blocks hold; a block to a row."""
     if name in {"Q8_0", "Q4_0"}:
         return _unpack_plain(name, stored)
     return _unpack_q6_k(stored) if name == "Q6_K" else _unpack_with_minima(name, stored)

@@ -27,18 +27,6 @@ def test_bits_are_those_of_the_stored_block(name):
     assert fmt.element.bits + fmt.block_bits / fmt.block_size == fmt.bits_per_value
 
 
-@pytest.mark.parametrize("name", GGUF_FORMATS)
-def test_a_value_within_the_codes_is_off_by_half_a_step_at_most(name):
-    fmt = GGUF_FORMATS[name]
-    for kind, x in TENSORS.items():
-        kept = fmt.quantize(x)
-        error = np.abs(fmt.dequantize(kept) - x)
-        # Q8_0 and Q4_0 divide by the scale before it is rounded to float16
-        bound = 0.5 * np.abs(kept.per_value(kept.scales)) + 2.0**-11 * np.abs(x) + 2.0**-18
-        assert (error <= bound)[~kept.clipped].all(), kind
-        assert kept.clipped.mean() < 0.08, kind
-
-
 def weighted_error(x, restored):
     """Return the squared error of each sub-block of 32, weighted as the search weighs it."""
     blocks, lost = x.reshape(-1, 32), (restored - x).reshape(-1, 32)
@@ -88,12 +76,6 @@ def test_a_row_of_any_length_has_its_shape_and_a_scale_for_each_block(name):
     kept = fmt.quantize(x)
     assert fmt.dequantize(kept).shape == (3, 70)
     assert kept.scales.shape == (3, -(-70 // fmt.block_size))
-
-
-def test_more_bits_lose_less():
-    for kind, x in TENSORS.items():
-        errors = [np.square(fmt.round(x) - x).mean() for fmt in GGUF_FORMATS.values()]
-        assert errors == sorted(errors), kind
 
 
 def test_another_rounding_or_format_is_refused():

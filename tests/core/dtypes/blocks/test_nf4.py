@@ -7,8 +7,6 @@ import pytest
 
 from core.dtypes.blocks.nf4 import (
     block_histogram,
-    code_shares,
-    entropy_bits,
     make_code_use,
     nf4_steps,
     normal_density,
@@ -45,14 +43,6 @@ def test_the_histogram_of_blocks_has_area_one_and_every_block_reaches_its_end():
 def test_blocks_of_zeros_of_nan_or_too_few_values_leave_the_histogram_empty(values):
     _edges, density = block_histogram(values)
     assert not density.any()
-
-
-def test_shares_of_codes_add_up_and_equal_shares_carry_all_four_bits():
-    codes = np.arange(16, dtype=np.uint8).repeat(3)
-    shares = code_shares(codes, 16)
-    assert shares.sum() == pytest.approx(1.0)
-    assert entropy_bits(shares) == pytest.approx(4.0)
-    assert entropy_bits(code_shares(codes[:0], 16)) == 0.0
 
 
 PRINTED = list(NF4_PRINTED)  # as in bitsandbytes 0.50.2, functional.py, the table of NF4
