@@ -223,6 +223,8 @@ def _offer_posters(shown: Shown, files: Mapping[Part, DeltaGenerator]) -> None:
 
 
 def _choose_tab(page: Page) -> str:
+    if len(page.tabs) == 1:
+        return next(iter(page.tabs))
     accepted = accepts.one_of(tuple(page.tabs), next(iter(page.tabs)))
 
     def draw(*, key: str, disabled: bool, **on_change: Any) -> str:  # noqa: ANN401  Streamlit's own
