@@ -39,16 +39,6 @@ def inside(model: nn.Module, token_ids: TokenIds) -> Inside:
     return Inside(maps=_maps(recording), lens=_lens(recording))
 
 
-def logit_lens(model: nn.Module, token_ids: TokenIds) -> Tensor:
-    """Return what norm and head say after the embedding and each block; the last is the output."""
-    return _lens(record(model, token_ids))
-
-
-def attention_maps(model: nn.Module, token_ids: TokenIds) -> Tensor:
-    """Return the attention of every layer and head."""
-    return _maps(record(model, token_ids))
-
-
 @torch.no_grad()
 def _maps(recording: Recording) -> Tensor:
     num_layers = len(recording.model.blocks)

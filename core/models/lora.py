@@ -2,8 +2,6 @@
 
 Hu et al. 2021, "LoRA". B starts as zeros, so that at first nothing changes, bit for bit.
 Shape letters: r rank, I inputs, O outputs.
-
-Why apart: adapters belong to any module, and know nothing of trees or of a page.
 """
 
 import math

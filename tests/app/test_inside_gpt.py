@@ -7,7 +7,7 @@ import pytest
 
 from core.budget.by_hand.gpt import kv_cache
 from core.models.generation import forward_flops, generate
-from core.models.lens import attention_maps, logit_lens
+from core.models.lens import inside
 from core.train.learning.opened import open_fresh, open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces, vocabulary_signs
 from core.units import format_bytes, format_count
@@ -45,7 +45,7 @@ def chances_said(text):
 
 def test_the_headline_tells_the_next_token_and_how_sure_each_depth_is(open_page, opened, ids):
     app = open_page(PAGE)
-    chances = logit_lens(opened.model, ids)[:, -1].softmax(-1)
+    chances = inside(opened.model, ids).lens[:, -1].softmax(-1)
     best = int(chances[-1].argmax())
     sign = vocabulary_signs(opened.tokenizer, [best])[0]
     assert headline(app).startswith(f"The next token is “`{sign}`”")
@@ -57,8 +57,8 @@ def test_the_headline_tells_the_next_token_and_how_sure_each_depth_is(open_page,
 def test_the_picture_holds_the_lens_and_the_attention_of_one_real_pass(open_page, opened, ids):
     (panel,) = panels(open_page(PAGE, inside_head="2"))
     assert panel["tokens"] == ids
-    lens = logit_lens(opened.model, ids).softmax(-1)
-    maps = attention_maps(opened.model, ids)[:, 1]
+    lens = inside(opened.model, ids).lens.softmax(-1)
+    maps = inside(opened.model, ids).maps[:, 1]
     for row, cells in enumerate(panel["says"]):
         for at, candidates in enumerate(cells):
             sent = [each / 10_000 for each in panel["chances"][row][at]]
@@ -123,7 +123,7 @@ def test_two_models_stand_side_by_side(open_page, opened, ids):
     app = open_page(PAGE, inside_with="fresh")
     first, second = panels(app)
     assert first["title"] != second["title"]
-    fresh = logit_lens(open_fresh(opened).model, ids)[-1, -1].softmax(-1)
+    fresh = inside(open_fresh(opened).model, ids).lens[-1, -1].softmax(-1)
     assert second["chances"][-1][-1][0] == round(10_000 * float(fresh.max()))
 
 

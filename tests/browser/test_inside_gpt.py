@@ -3,7 +3,7 @@
 import pytest
 
 from core.language import install_provider
-from core.models.lens import attention_maps, logit_lens
+from core.models.lens import inside
 from core.train.learning.opened import open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces, vocabulary_signs
 from pages.models.inside_gpt.inputs import MAX_CHARS, START
@@ -58,7 +58,7 @@ def rested(page):
 
 def best_after(opened, text):
     ids = last_pieces(opened.tokenizer, text, 64).token_ids
-    best = int(logit_lens(opened.model, ids)[-1, -1].argmax())
+    best = int(inside(opened.model, ids).lens[-1, -1].argmax())
     return vocabulary_signs(opened.tokenizer, [best])[0]
 
 
@@ -83,7 +83,7 @@ def test_pointing_asks_python_nothing_and_tells_where_a_token_looks(open_depth, 
     page.evaluate(RUNS)
     page.locator(".token").nth(5).hover()
     ids = last_pieces(opened.tokenizer, START, 64).token_ids
-    weights = attention_maps(opened.model, ids)[0].mean(0)[5]
+    weights = inside(opened.model, ids).maps[0].mean(0)[5]
     signs = vocabulary_signs(opened.tokenizer, ids)
     seen = int(weights.argmax())
     page.until("document.querySelector('.st-key-inside_picture')")
