@@ -311,11 +311,12 @@ def _capacity(case: Case, budget: Budget) -> str:
 def memory_code(budget: Budget, concurrency: int) -> str:
     """Return code that counts the parts of a plan and how many sequences fit."""
     weights, *growing = budget.item.children
+    names = ", ".join(map(variable, growing))
     return MEMORY.format(
         weights=rules(weights),
         capacity=budget.capacity,
         growing=indent(rules(*growing, given="concurrency"), "    "),
-        names=", ".join(map(variable, growing)),
+        names=names,
         plan=concurrency,
         limit=MOST_SEQUENCES,
     )
