@@ -6,7 +6,7 @@ The last part of a bar, hatched and pale, reaches to the upper end of the honest
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 from core.budget.item import Item
 from core.figures.budget.stacked_parts import capacity_line, parts_table, row_axes, stack
@@ -27,12 +27,14 @@ class DeviceBar:
         parts: What it is made of.
         low: Lower end of the band of their sum, in bytes.
         high: Upper end of it; infinite where it is not known.
+        below: Translated line below the label: hours and cost.
     """
 
     label: str
     parts: Sequence[Item]
     low: float
     high: float
+    below: str = ""
 
     @property
     def amount(self) -> float:
@@ -66,8 +68,12 @@ def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
     _write_sums(drawing, bars, look, two_lines=has_room)
     axes, size = row_axes(look, _ROOM * longest), layout["font"]["size"]
     tall = max(3, 2 * len(bars)) if has_room else 1.3 * len(bars)
+    named: dict[str, Any] = {"showticklabels": len(bars) > 1}
+    if any(bar.below for bar in bars):
+        ticks = [f"<b>{bar.label}</b><br>{bar.below}" for bar in bars]
+        named |= {"tickvals": [bar.label for bar in bars], "ticktext": ticks}
     frame = {
-        "yaxis": axes["yaxis"] | {"showticklabels": len(bars) > 1},
+        "yaxis": axes["yaxis"] | named,
         "legend": layout["legend"] | {"y": 0, "yanchor": "top", "traceorder": "normal"},
         "height": round(tall * size * 1.7) + 8 * size,
         "margin": {"l": 8, "r": _LABEL_PX, "t": 2 * size, "b": 8},
@@ -142,8 +148,10 @@ def _sentence(bars: Bars, capacity: float, look: Look) -> str:
 
 def _table(bars: Bars, look: Look) -> Table:
     """Return one row a bar: its parts, its total, its band."""
+    below = {_("time and cost"): [bar.below for bar in bars]}
     return {
         **parts_table([(bar.label, bar.parts) for bar in bars], look, _("device")),
         _("at least"): [look.format_bytes(bar.low) for bar in bars],
         _("at most"): [_end(bar, look) for bar in bars],
+        **(below if any(bar.below for bar in bars) else {}),
     }
