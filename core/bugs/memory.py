@@ -125,7 +125,7 @@ CARDS: Final = (
         why=N_("float16 takes 2 bytes each: 140 GB, {right}. Four bytes each would be float32."),
         written="{} × GPU",
         page="plan/what_fits",
-        query=(("fits_model", "llama-2-70b"), ("fits_device", "a100-80gb")),
+        query=(("fits_tab", "map"), ("fits_model", "llama-2-70b"), ("fits_device", "a100-80gb")),
         concepts=("C110",),
     ),
     Card(
@@ -161,7 +161,10 @@ CARDS: Final = (
         why=N_("In 4 bits {right} take half a byte each, and leave room for the KV cache."),
         written="{} B",
         page="plan/what_fits",
-        query=(("fits_format", "int8"),),
+        query=(
+            ("fits_tab", "map"),
+            ("fits_format", "int8"),
+        ),
         concepts=("C110",),
     ),
     Card(
@@ -222,7 +225,7 @@ CARDS: Final = (
         why=N_("81,559 MiB are {right}: makers count memory in 2³⁰ bytes and write GB."),
         written="{:.1f} GB",
         page="plan/what_fits",
-        query=(("fits_model", "llama-2-70b"), ("fits_device", "h100-sxm")),
+        query=(("fits_tab", "map"), ("fits_model", "llama-2-70b"), ("fits_device", "h100-sxm")),
         concepts=("C110",),
     ),
     Card(

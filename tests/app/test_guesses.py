@@ -18,7 +18,7 @@ SIZES = {
 LLAMA = SIZES | {"model_type": "llama"}
 TABS = {
     "plan/model_sizes": ("sizes", ("model", "gguf", "parts")),
-    "plan/what_fits": ("fits", ("models_devices", "ways_devices", "reach")),
+    "plan/what_fits": ("fits", ("map", "reach")),
     "plan/serving": ("serving", ("memory", "speed", "heads")),
     "plan/training_memory": ("memory", ("bar",)),
     "plan/parallelism": ("parallel", ("stages", "sharding")),

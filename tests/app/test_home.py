@@ -79,7 +79,7 @@ def test_a_lesson_is_found_by_its_title_and_a_page_by_its_question(open_page):
 @pytest.mark.parametrize(
     ("query", "page", "settings", "said"),
     [
-        ("how many H100", "what-fits", {"fits_device": "h100-sxm"}, "H100"),
+        ("how many H100", "what-fits", {"plan_device": "h100-sxm"}, "H100"),
         ("FP16 overflows at 65504", "rounding-and-overflow", {"rounding_value": "70000"}, "= inf"),
         ("65504", "bit-layouts", {"bits_format": "float16"}, "65504"),
     ],

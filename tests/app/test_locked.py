@@ -25,6 +25,7 @@ NO_INPUT = {
 EXPLAINS = {"memory_item", "run", "speed"}
 # What a click writes where the page is not locked: without these the test could not fail.
 WRITES = {
+    ("plan/what_fits", "plan"): {"plan_checkpointing", "plan_batch"},
     ("plan/what_fits", "map"): {"fits_model", "fits_device"},
     ("plan/training_memory", "items"): {"memory_item"},
     ("plan/training_memory", "bar"): {"memory_a"},

@@ -18,6 +18,54 @@ from tests.core.budget.usable import usable
 PAGE = "plan/what_fits"
 
 
+@pytest.fixture
+def open_page(open_page):
+    """Open the map where no tab is asked for, and nothing of the plan."""
+
+    def opened(page, **settings):
+        of_map = page == PAGE and not any(name.startswith("plan_") for name in settings)
+        return open_page(page, **({"fits_tab": "map"} if of_map else {}) | settings)
+
+    return opened
+
+
+SEVENTY = {"plan_model": "llama-3.1-70b", "plan_devices": "16"}
+
+
+def test_the_plan_says_how_many_devices_how_long_and_what_to_change(open_page, run_code):
+    app = open_page(PAGE, **SEVENTY)
+    said_before, buttons = headline(app), [b for b in app.button if b.key.startswith("plan_change")]
+    assert "**32** are needed for certain; **24** are borderline." in said_before
+    assert len(buttons) == 3
+    rows = run_code(app).strip().splitlines()
+    assert [row.split(":")[0] for row in rows] == ["8", "16", "24", "32", "64"]
+    assert "too_big" in rows[1]
+    assert "close" in rows[2]
+    assert "fits, 11.30 h, 723 USD at 37.4% MFU" in rows[3]
+    assert "on 32: 11 h 17 min, 723.1 USD at 37.4 % MFU" in said_before
+    drawn = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]["y"]
+    assert drawn == [f"{row.split(':')[0]} ×" for row in rows]
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_change_has_the_number_on_its_button_once_it_is_made(open_page, place):
+    app = open_page(PAGE, **SEVENTY)
+    button = app.button(key=f"plan_change_{place}")
+    size = re.search(r"[\d.]+ GiB", button.label)[0]
+    button.click().run()
+    assert f" fits: {size} of" in headline(app)
+
+
+def test_a_plan_that_cannot_be_and_one_that_no_single_change_helps(open_page):
+    assert headline(open_page(PAGE, plan_stages="3")) == "This plan cannot be trained."
+    large = open_page(PAGE, plan_model="llama-3.1-405b", plan_devices="16")
+    assert "none of up to 192" in headline(large)
+    assert "if it fitted" in headline(large)
+    pinned = open_page(PAGE, plan_mfu="0.5", plan_price="0")
+    assert "at 50" in headline(pinned)
+    assert "USD" not in headline(pinned)
+
+
 def test_very_many_devices_are_a_sentence_and_a_picture(open_page):
     for number in ("512", "1024"):
         app = open_page(PAGE, fits_tab="reach", fits_devices=number)

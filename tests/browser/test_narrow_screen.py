@@ -63,6 +63,6 @@ def test_columns_stack_and_nothing_is_cut_or_covered_on_a_narrow_screen(
 def test_what_stands_in_a_square_of_the_map_is_no_wider_than_the_square(new_page, visit, lang):
     page = new_page(width=1024, height=768, lang=lang)
     for query in ({}, {"fits_all": "true"}, {"present": "1"}):
-        drawn(visit(page, "/what-fits", **query))
+        drawn(visit(page, "/what-fits", fits_tab="map", **query))
         assert page.locator(f"{CHART} .scatterlayer text").count() >= 40, query
         assert page.evaluate(SQUARES) == [], query

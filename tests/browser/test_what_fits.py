@@ -4,7 +4,7 @@ from tests.browser.seen import CHART, drawn, headline, until_headline
 
 
 def test_a_click_on_a_square_says_why_and_is_kept_in_the_address(page, visit):
-    visit(page, "/what-fits")
+    visit(page, "/what-fits", fits_tab="map")
     drawn(page)
     box = page.locator(f"{CHART} .nsewdrag").first.bounding_box()
 

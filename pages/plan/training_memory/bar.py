@@ -1,7 +1,6 @@
 """The headline picture: what each device holds at the peak against its capacity."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Final
@@ -17,8 +16,7 @@ from core.budget.training.memory import allocated, not_counted, training_budget
 from core.budget.training.scenario import Scenario
 from core.budget.training.states import trained_parameters
 from core.budget.weights.parameters import counts
-from core.figures.budget.stacked_parts import capacity_line, parts_table, row_axes, stack
-from core.figures.picture import Drawing, Look, Picture, Table
+from core.figures.budget.device_bars import MOST_BARS, DeviceBar, bar_picture
 from core.language import _
 from core.language.listing import followed_by
 from core.units import format_exact, format_percent
@@ -27,134 +25,6 @@ from pages.plan.training_memory.words import short_words, that_differ
 from pages.shared.beside import Compared, shown, two_names
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
-
-MOST_BARS: Final = 16
-_ROOM: Final = 1.12
-_LABEL_PX: Final = 62  # beside the longest bar, for its total
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceBar:
-    """One bar.
-
-    Attributes:
-        label: Translated: "stage 0".
-        parts: What it is made of.
-        low: Lower end of the band of their sum, in bytes.
-        high: Upper end of it; infinite where it is not known.
-    """
-
-    label: str
-    parts: Sequence[Item]
-    low: float
-    high: float
-
-    @property
-    def amount(self) -> float:
-        """Bytes of all parts."""
-        return sum(part.amount for part in self.parts)
-
-    @property
-    def end(self) -> float:
-        """Where the bar ends with its possible overhead, as far as that is known."""
-        return max(self.amount, 0 if self.high == inf else self.high)
-
-
-Bars = Sequence[DeviceBar]
-
-
-def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
-    """Return the bars, the first stage on top, with the line of the device's capacity."""
-    drawing, layout = Drawing(), look.layout()
-    longest = max(capacity, *(bar.end for bar in bars))
-    stack(drawing, [(bar.label, bar.parts) for bar in bars], look, flat=True)
-    _draw_uncertain(drawing, bars, look)
-    text = _("full at {size}").format(size=look.format_bytes(capacity))
-    capacity_line(drawing, capacity, text, look, flat=True, longest=longest)
-    has_room = len(bars) < MOST_BARS
-    _write_sums(drawing, bars, look, two_lines=has_room)
-    axes, size = row_axes(look, _ROOM * longest), layout["font"]["size"]
-    tall = max(3, 2 * len(bars)) if has_room else 1.3 * len(bars)
-    frame = {
-        "yaxis": axes["yaxis"] | {"showticklabels": len(bars) > 1},
-        "legend": layout["legend"] | {"y": 0, "yanchor": "top", "traceorder": "normal"},
-        "height": round(tall * size * 1.7) + 8 * size,
-        "margin": {"l": 8, "r": _LABEL_PX, "t": 2 * size, "b": 8},
-        "barmode": "stack",
-        "bargap": 0.25,
-    }
-    figure = drawing.figure(layout | axes | frame)
-    return Picture(figure=figure, alt=_sentence(bars, capacity, look), table=_table(bars, look))
-
-
-def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:
-    """Add the part of each bar that is possible overhead."""
-    color = look.color("estimated")
-    bands = [
-        _("{low} to {high}").format(low=look.format_bytes(bar.low), high=_end(bar, look))
-        for bar in bars
-    ]
-    drawing.bar(
-        x=[bar.end - bar.amount for bar in bars],
-        y=[bar.label for bar in bars],
-        orientation="h",
-        name=_("possible overhead"),
-        marker={
-            "color": "rgba(0,0,0,0)",
-            "line": {"color": color, "width": 1},
-            "pattern": {"shape": "/", "fgcolor": color, "fillmode": "overlay"},
-        },
-        customdata=bands,
-        hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
-    )
-
-
-def _write_sums(drawing: Drawing, bars: Bars, look: Look, *, two_lines: bool) -> None:
-    for bar in bars:
-        text = f" <b>{look.format_bytes(bar.amount)}</b>"
-        if two_lines:
-            most = _("up to {size}").format(size=_end(bar, look))
-            text += f"<br> {most}"
-        drawing.note(x=bar.end, y=bar.label, xanchor="left", align="left", text=text)
-
-
-def _end(bar: DeviceBar, look: Look) -> str:
-    return "?" if bar.high == inf else look.format_bytes(bar.high)
-
-
-def _sentence(bars: Bars, capacity: float, look: Look) -> str:
-    most = max(bars, key=lambda bar: bar.amount)
-    largest = sorted(most.parts, key=lambda part: -part.amount)[:4]
-    parts = [
-        _("{name} {size}").format(name=_(part.name), size=look.format_bytes(part.amount))
-        for part in largest
-    ]
-    said = _(
-        "A device holds {amount} at the peak, between {low} and {high}: {parts}. It is full at "
-        "{capacity}."
-    )
-    if len(bars) > 1:
-        said = _(
-            "The most loaded device, {label}, holds {amount} at the peak, between {low} and "
-            "{high}: {parts}. It is full at {capacity}."
-        )
-    return said.format(
-        label=most.label,
-        amount=look.format_bytes(most.amount),
-        low=look.format_bytes(most.low),
-        high=_end(most, look),
-        parts=_(", ").join(parts),
-        capacity=look.format_bytes(capacity),
-    )
-
-
-def _table(bars: Bars, look: Look) -> Table:
-    return {
-        **parts_table([(bar.label, bar.parts) for bar in bars], look, _("device")),
-        _("at least"): [look.format_bytes(bar.low) for bar in bars],
-        _("at most"): [_end(bar, look) for bar in bars],
-    }
-
 
 RESIDENTS: Final = ("weights", "gradients", "optimizer", "activations", "logits and loss", "data")
 

@@ -4,6 +4,8 @@ from core.language import N_
 from pages.plan.what_fits.detail import write_code
 from pages.plan.what_fits.inputs import ASK, choose_case
 from pages.plan.what_fits.map import fits_map
+from pages.plan.what_fits.plan import TAB as PLAN
+from pages.plan.what_fits.plan import refusal
 from pages.plan.what_fits.question import ask_about_70b
 from pages.plan.what_fits.reach import choose_devices, reach
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
@@ -15,7 +17,9 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         code=write_code,
+        refusal=refusal,
         tabs={
+            "plan": PLAN,
             "map": Tab(label=N_("Map"), show=fits_map, question=ask_about_70b),
             "reach": Tab(
                 label=N_("Lengths × sequences"),

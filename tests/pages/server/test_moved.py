@@ -43,6 +43,7 @@ def client():
         ),
         ("/?home_card=closed", "/"),
         ("/?home_card=%3Cb%3E", "/"),
+        ("/what-fits?fits_format=int8", "/what-fits?fits_tab=map&fits_format=int8"),
     ],
 )
 def test_an_old_link_leads_on_with_all_that_it_says(client, old, new):
@@ -53,7 +54,9 @@ def test_an_old_link_leads_on_with_all_that_it_says(client, old, new):
     assert client.get(new, headers=PAGE).status_code == 200
 
 
-@pytest.mark.parametrize("address", ["/", "/?home_search=view", "/lessons?home_card=stack"])
+@pytest.mark.parametrize(
+    "address", ["/", "/?home_search=view", "/lessons?home_card=stack", "/what-fits?plan_model=gpt2"]
+)
 def test_every_other_address_passes_as_it_is(client, address):
     answer = client.get(address, headers=PAGE)
     assert (answer.status_code, answer.text) == (200, f"http://testserver{address}")
