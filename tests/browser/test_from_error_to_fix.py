@@ -134,7 +134,6 @@ def test_what_helps_copies_as_many_bytes_as_core_says(reader, visit, fix):
     type_program(page, HEADS + fix)
     steps = run_on(SHAPE, HEADS + fix).steps
     (copy,) = (step for step in steps if step.bytes_copied)
-    page.get_by_text("All steps").click()
     row = page.get_by_role("row").filter(has_text=copy.text).first
     row.wait_for()
     assert _(KINDS[copy.kind]).partition(" · ")[0] in row.inner_text()

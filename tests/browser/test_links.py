@@ -131,7 +131,11 @@ WAYS = {
     "next lesson": ("/bit-layouts", DESIGN, None),
     "bits of a code": ("/rounding-and-overflow", {}, "a[href^=bit-layouts]"),
     "one job": ("/what-fits", {}, "[data-testid=stMain] a[href^=serving]"),
-    "one rank": ("/parallelism", {}, "[data-testid=stMain] a[href^=training-memory]"),
+    "one rank": (
+        "/parallelism",
+        {"parallel_tab": "stages"},
+        "[data-testid=stMain] a[href^=training-memory]",
+    ),
 }
 
 

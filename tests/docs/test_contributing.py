@@ -63,7 +63,7 @@ def follow(step, house):
         path.write_text(text + step.rows, encoding="utf-8")
         return
     table = rf"^( *){step.table}\b[^\n]*= ?[({{]$.*?\n(?=\1[)}}])"  # up to the line that closes it
-    found = re.search(table if step.table else "^from core", text, re.MULTILINE | re.DOTALL)
+    found = re.search(table if step.table else "^from (core|pages)", text, re.MULTILINE | re.DOTALL)
     assert found, f"no {step.table or 'imports'} in {step.path}"
     place = found.end() if step.table else found.start()
     path.write_text(text[:place] + step.rows + text[place:], encoding="utf-8")

@@ -10,6 +10,10 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
-        tabs={"model": one_model.TAB, "gguf": gguf.TAB, "parts": parts.TAB},
+        tabs={
+            "model": one_model.TAB,
+            "gguf": gguf.TAB,
+            "parts": parts.TAB,
+        },
     ),
 )
