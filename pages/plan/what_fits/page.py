@@ -1,11 +1,10 @@
 """Which model fits on which device, and what fails first?"""
 
 from core.language import N_
+from pages.plan.what_fits import plan
 from pages.plan.what_fits.detail import write_code
 from pages.plan.what_fits.inputs import ASK, choose_case
 from pages.plan.what_fits.map import fits_map
-from pages.plan.what_fits.plan import TAB as PLAN
-from pages.plan.what_fits.plan import refusal
 from pages.plan.what_fits.question import ask_about_70b
 from pages.plan.what_fits.reach import choose_devices, reach
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
@@ -17,9 +16,9 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         code=write_code,
-        refusal=refusal,
+        refusal=plan.refusal,
         tabs={
-            "plan": PLAN,
+            "plan": plan.TAB,
             "map": Tab(label=N_("Map"), show=fits_map, question=ask_about_70b),
             "reach": Tab(
                 label=N_("Lengths × sequences"),

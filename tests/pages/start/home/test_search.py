@@ -1,5 +1,6 @@
 """What Home answers to what people type and paste; what it does not know it does not answer."""
 
+import ast
 import time
 import tomllib
 from pathlib import Path
@@ -74,6 +75,14 @@ def test_a_keystroke_waits_less_than_thirty_milliseconds():
     for query in asked:
         find_all(query)
     assert (time.process_time() - begin) / len(asked) < MOST_SECONDS
+
+
+def test_every_tab_that_a_page_lists_is_in_the_index():
+    found = {each.key for each in all_entries() if each.kind == "tab"}
+    for row in PAGES:
+        for node in ast.walk(ast.parse(row.file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "tabs":
+                assert {f"{row.key}#{key.value}" for key in node.value.keys} <= found
 
 
 def test_every_tab_of_every_page_can_be_found_by_its_label_in_both_languages():
