@@ -72,6 +72,7 @@ def choose_case() -> Case:
             default=True,
             help=_("So it is in real checkpoints: only the layers' matrices are quantized."),
         )
+        ASK.toggle("several", _("Several sizes at once"), default=False)
     own = own_model(ASK)
     with first:
         word = ASK.select_slider(

@@ -69,7 +69,7 @@ class Several:
 
 def choose_several() -> Several | None:
     """Return the sizes to show side by side; None for the one of the slider."""
-    if not ASK.toggle("several", _("Several sizes at once"), default=False):
+    if ASK.used("several") != str(True):
         return None
     words = ASK.several(
         "compared", _("Sizes"), tuple(SIZES), default=ROUND, most=len(_TOKENS), labels=size_label
