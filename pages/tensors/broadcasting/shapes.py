@@ -148,7 +148,7 @@ def _draw_grids(drawing: Drawing, case: Broadcast, result: Layout, look: Look) -
             drawing.scatter(
                 x=[left + j for _i, j in places], y=[i for i, _j in places], xaxis="x2", yaxis="y2",
                 mode="text", text=[values[number][i][j] for i, j in places], hoverinfo="skip",
-                textfont={"size": size - 1, "color": look.color("text")},
+                textfont={"size": size - (0 if look.present else 1), "color": look.color("text")},
             )  # fmt: skip
 
 
