@@ -1,7 +1,4 @@
-"""The same picture in every format: what few bits do to smooth shades, to the dark and to light.
-
-Why apart: an experiment of its own, on a tab of its own; the room's list names them all.
-"""
+"""The same picture in every format: what few bits do to smooth shades, to the dark and to light."""
 
 import math
 from dataclasses import dataclass

@@ -88,7 +88,7 @@ def pictures(asked: tuple[str, int]) -> Shown:
     """Show the picture in every format."""
     name, power = asked
     stored = _computed(power)
-    picture = _pictures_picture(stored, _scene()[1], name, look())
+    picture = pictures_picture(stored, _scene()[1], name, look())
     return Shown(
         headline=sentence(next(each for each in stored if each.format == name)),
         charts=[Chart(picture=picture, file_name="pictures")],
@@ -103,19 +103,19 @@ def _offer_posters(power: int) -> None:
     with st.container(horizontal=True, key="bits_posters"):
         st.download_button(
             _("Poster (PNG)"),
-            lambda: _poster_png(_computed(power), _scene()[1], seen),
+            lambda: poster_png(_computed(power), _scene()[1], seen),
             "picture-in-ten-formats.png",
             "image/png",
-            key="bits_poster_png",
+            key="bitsposter_png",
             icon=":material/download:",
             on_click="ignore",
         )
         st.download_button(
             _("Poster (SVG)"),
-            lambda: _poster_svg(_computed(power), _scene()[1], title, seen),
+            lambda: poster_svg(_computed(power), _scene()[1], title, seen),
             "picture-in-ten-formats.svg",
             "image/svg+xml",
-            key="bits_poster_svg",
+            key="bitsposter_svg",
             icon=":material/download:",
             on_click="ignore",
         )
@@ -146,7 +146,7 @@ def sentence(picture: StoredPicture) -> str:
     return text.format(**words)
 
 
-def _pictures_picture(
+def pictures_picture(
     pictures: Sequence[StoredPicture], place: Place, chosen: str, look: Look
 ) -> Picture:
     """Return one small picture a format; what overflowed shows the colour of overflow."""
@@ -213,7 +213,8 @@ def _corners(count: int, size: int) -> tuple[list[tuple[int, int]], int, int]:
     return corners, width, _HEAD + -(-count // NUM_COLUMNS) * line
 
 
-def _poster_svg(pictures: Sequence[StoredPicture], place: Place, title: str, look: Look) -> str:
+def poster_svg(pictures: Sequence[StoredPicture], place: Place, title: str, look: Look) -> str:
+    """Return all pictures and their names as one SVG."""
     corners, width, height = _corners(len(pictures), len(place))
     style = f'font-family="{escape(FONT_FAMILY, quote=True)}" fill="{look.color("text")}"'
     parts = [
@@ -233,7 +234,8 @@ def _poster_svg(pictures: Sequence[StoredPicture], place: Place, title: str, loo
     return "".join([*parts, "</svg>"])
 
 
-def _poster_png(pictures: Sequence[StoredPicture], place: Place, look: Look) -> bytes:
+def poster_png(pictures: Sequence[StoredPicture], place: Place, look: Look) -> bytes:
+    """Return all pictures and their names as one PNG."""
     from PIL import Image, ImageDraw, ImageFont
 
     corners, width, height = _corners(len(pictures), len(place))

@@ -6,24 +6,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-import streamlit as st
-
 from core.budget.by_hand.rules import flops_rule
-from core.budget.catalogue.models import MODELS
-from core.budget.compute.conventions import crossing, six_nd_ratio
 from core.budget.compute.step_flops import model_flops, step_flops
 from core.budget.item import Item, hedged
 from core.budget.recipe import TrainingRecipe
 from core.budget.weights.parameters import counts
-from core.figures.budget.flops_frame import framed, hatched, log_axis, rows_of_bars, written_beside
+from core.figures.budget.flops_frame import hatched, rows_of_bars, written_beside
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
-from core.models.spec import ModelSpec
-from core.units import format_count, format_flops, format_percent
+from core.units import format_flops, format_percent
 from pages.plan.flops_and_time.inputs import (
     ASK,
     CHECKPOINTING,
-    CONTEXTS,
     choose_checkpointing,
     choose_context,
     choose_the_model,
@@ -51,23 +45,7 @@ COMPONENT_LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "blocks again": ("norms", "\\"),
 }
 """Component -> its colour and its hatching."""
-_TICKS: Final = (1, 1.5, 2, 3, 5, 10, 20, 50)
-_CLOSE_TICKS: Final = (1.5, 3)  # too close to their neighbours in large text
-_OTHERS: Final = (
-    ("format_b", "dot", 2),
-    ("format_c", "dashdot", 2),
-    ("format_d", "longdash", 2),
-)
 Row = tuple[str, str, float]  # phase, component, FLOPs
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Curve:
-    """One model: its ratios at each context."""
-
-    name: str
-    causal: Sequence[float]
-    full: Sequence[float]
 
 
 def flop_rows(step: Item) -> Iterator[Row]:
@@ -138,87 +116,6 @@ def _components_sentence(rows: Sequence[Row], totals: Mapping[str, float], whole
     )
 
 
-def rule_picture(
-    contexts: Sequence[int], curves: Sequence[Curve], here: int, look: Look
-) -> Picture:
-    """Return the chosen model's two lines, thin lines of others, and the rule itself at 1.
-
-    Args:
-        contexts: Tokens of a sequence.
-        curves: The chosen model first.
-        here: Place among `contexts` that is marked.
-        look: How the reader wants to see.
-    """
-    drawing = Drawing()
-    _draw_curves(drawing, contexts, curves, look)
-    drawing.scatter(
-        x=[contexts[0], contexts[-1]], y=[1, 1], mode="lines", name=_("the rule 6ND"),
-        hoverinfo="skip", line={"color": look.color("reference"), "width": 2},
-    )  # fmt: skip
-    drawing.scatter(
-        x=[contexts[here]] * 2, y=[curves[0].causal[here], curves[0].full[here]],
-        mode="markers", showlegend=False,
-        marker={"color": look.color("format_a"), "size": 14},
-        hovertemplate="%{x:,}: %{y:.3f}<extra></extra>",
-    )  # fmt: skip
-    powers_of_two = [each for each in contexts if each & (each - 1) == 0]
-    shown = powers_of_two[:: 3 if look.present else 1]
-    ticks = [tick for tick in _TICKS if not (look.present and tick in _CLOSE_TICKS)]
-    x = log_axis(shown, _context_words, title=_("sequence length"))
-    y = log_axis(ticks, "{:g}".format, title=_("exact FLOPs / 6ND"))
-    columns: dict[str, Sequence[object]] = {
-        _("sequence length"): [f"{each:,}" for each in contexts]
-    }
-    for curve in curves:
-        causal, full = _names(curve)
-        columns |= {causal: list(curve.causal), full: list(curve.full)}
-    parts = [
-        _("{model} {causal} causal and {full} full").format(
-            model=curve.name, causal=f"{curve.causal[here]:.3f}", full=f"{curve.full[here]:.3f}"
-        )
-        for curve in curves
-    ]
-    return Picture(
-        figure=framed(drawing, look, x=x, y=y),
-        alt=_("Exact FLOPs over 6ND at {context} tokens: {models}.").format(
-            context=f"{contexts[here]:,}", models=_(", ").join(parts)
-        ),
-        table=columns,
-    )
-
-
-def _context_words(tokens: int) -> str:
-    return f"{tokens // 1024} k" if tokens >= 1024 else str(tokens)
-
-
-def _draw_curves(
-    drawing: Drawing, contexts: Sequence[int], curves: Sequence[Curve], look: Look
-) -> None:
-    """Draw thin lines of the others, then the chosen model's two."""
-    chosen, *others = curves[:2] if look.present else curves  # large text has room for one more
-    causal, full = _names(chosen)
-    lines = [
-        *((each.name, each.causal, *style) for each, style in zip(others, _OTHERS, strict=False)),
-        (causal, chosen.causal, "format_a", "solid", 4),
-        (full, chosen.full, "format_a", "dash", 4),
-    ]
-    for name, ratios, meaning, dash, width in lines:
-        drawing.scatter(
-            x=list(contexts),
-            y=list(ratios),
-            mode="lines",
-            name=name,
-            line={"color": look.color(meaning), "dash": dash, "width": width},
-            hovertemplate="%{x:,}: %{y:.3f}<extra>%{fullData.name}</extra>",
-        )
-
-
-def _names(curve: Curve) -> tuple[str, str]:
-    """Return what the two lines of a model are called."""
-    texts = (_("{model}, causal"), _("{model}, full attention"))
-    return texts[0].format(model=curve.name), texts[1].format(model=curve.name)
-
-
 CODE_OF_A_STEP: Final = """
 from core.budget.catalogue.models import MODELS
 from core.budget.compute.step_flops import step_flops
@@ -229,20 +126,6 @@ recipe = TrainingRecipe(seq_len={context}, checkpointing={checkpointing!r})
 step = step_flops({model}, recipe, causal={causal})
 for item in step.walk():
     print(f"{{item.name:24}} {{item.amount:26,}} = {{item.formula}}")
-"""
-OTHERS: Final = ("gpt2", "llama-2-7b", "llama-3.1-405b")
-CODE_OF_THE_RULE: Final = """
-from core.budget.catalogue.models import MODELS
-from core.budget.catalogue.hf_config import read_config
-from core.budget.compute.conventions import CONTEXTS, crossing, six_nd_ratio
-
-spec = {model}
-for context in CONTEXTS:
-    causal, full = (six_nd_ratio(spec, context, causal=each).amount for each in (True, False))
-    print(f"{{context:9,}} tokens: {{causal:7.3f}} causal, {{full:7.3f}} full")
-edge = crossing(spec)
-where = f"at {{edge.amount:,.0f}} tokens" if edge else "never: a window holds it down"
-print(f"attention equals matmul cost {{where}}")
 """
 
 
@@ -333,60 +216,6 @@ def _side(chosen: Step, name: str) -> Compared:
         (_("6ND"), flops_rule(counts(chosen.model.spec).active, chosen.recipe.seq_len)),
     ]
     return Compared(name=name, rows=rows, code=_code_of_a_step(chosen))
-
-
-def rule(place: tuple[ChosenModel, int]) -> Shown:
-    """Show exact FLOPs over 6ND while the context grows."""
-    chosen, context = place
-    spec, here = chosen.spec, CONTEXTS.index(context)
-    others = (MODELS[key] for key in OTHERS if MODELS[key].name != spec.name)
-    curves = [curve_of(each) for each in (spec, *others)]
-    edge = crossing(spec)
-    numbers = [
-        (_("causal / 6ND"), six_nd_ratio(spec, context, causal=True)),
-        (_("full / 6ND"), six_nd_ratio(spec, context, causal=False)),
-    ]
-    if edge:
-        numbers.append((_("attention equals matmul cost at"), edge))
-    picture = rule_picture(CONTEXTS, curves, here, look())
-    return Shown(
-        headline=rule_sentence(curves[0], here, edge),
-        charts=[Chart(picture=picture, file_name="exact-over-6nd")],
-        numbers=numbers,
-        widths=(4, 1),
-        code=CODE_OF_THE_RULE.format(model=chosen.code),
-    )
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def curve_of(spec: ModelSpec) -> Curve:
-    """Return the ratios of a model at every context."""
-    causal, full = (
-        tuple(float(six_nd_ratio(spec, context, causal=each).amount) for context in CONTEXTS)
-        for each in (True, False)
-    )
-    return Curve(name=spec.name, causal=causal, full=full)
-
-
-def rule_sentence(curve: Curve, here: int, edge: Item | None) -> str:
-    """Return the ratios at a context, and where attention costs as much as matmuls, if ever."""
-    if edge is None:
-        text = _(
-            "{model} at {context} tokens: exact FLOPs are {causal} × 6ND (causal), {full} × (full "
-            "attention); with its sliding window, attention never equals matmul cost"
-        )
-    else:
-        text = _(
-            "{model} at {context} tokens: exact FLOPs are {causal} × 6ND (causal), {full} × (full "
-            "attention); attention equals matmul cost at {edge} tokens"
-        )
-    return text.format(
-        model=curve.name,
-        context=f"{CONTEXTS[here]:,}",
-        causal=f"{curve.causal[here]:.3f}",
-        full=f"{curve.full[here]:.3f}",
-        edge=format_count(edge.amount) if edge else "",
-    )
 
 
 TAB: Final = Tab(

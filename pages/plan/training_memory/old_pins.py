@@ -17,7 +17,6 @@ from pages.shared import compare, link, sides
 
 MARK: Final = "|"
 SLOTS: Final = ("A", "B", "C", "D")
-NOW: Final = "now"
 EXAMPLE: Final = (
     "llama-3.1-8b;h100-sxm;num_devices=8;zero_stage=3;batch_size=2;seq_len=8192;precision=fsdp2"
     ";profile=hf_eager"

@@ -9,14 +9,14 @@ from PIL import Image
 
 from core.dtypes import FORMATS
 from core.dtypes.labs import color_picture, stored_picture
-from core.figures.dtypes.low_precision_training.pictures import (
+from core.figures.picture import Look
+from core.figures.theme import COLORS, MODES
+from pages.dtypes.bit_layouts.pictures import (
     SHOWN,
     pictures_picture,
     poster_png,
     poster_svg,
 )
-from core.figures.picture import Look
-from core.figures.theme import COLORS, MODES
 
 NAMES = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8")
 LEVELS, PLACE, COUNTS = np.unique(color_picture(), return_inverse=True, return_counts=True)
