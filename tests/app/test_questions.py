@@ -29,6 +29,8 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
         ("plan/parallelism?parallel_tab=moving", "parallel_ring_bytes", 2,
          ["a ring: 1.75 times", "sending the whole array to every other rank"]),
         ("plan/training_memory", "memory_moment", 1, ["together: 13.0 GiB beyond"]),
+        ("plan/what_fits", "fits_train", 1,
+         ["Each of 16 would have to hold 100 GiB", "On 32 of them each holds 65.5 GiB"]),
         ("plan/what_fits?fits_tab=map", "fits_70b", 2,
          ["On 2 of them each holds", "fewer are enough"]),
         ("plan/flops_and_time", "flops_longer", 0,

@@ -5,7 +5,7 @@ from pages.plan.what_fits import plan
 from pages.plan.what_fits.detail import write_code
 from pages.plan.what_fits.inputs import ASK, choose_case
 from pages.plan.what_fits.map import fits_map
-from pages.plan.what_fits.question import ask_about_70b
+from pages.plan.what_fits.question import ask_about_70b, ask_about_training
 from pages.plan.what_fits.reach import choose_devices, reach
 from pages.shared.tabbed_page import Page, Tab, tabbed_page
 
@@ -16,6 +16,7 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         code=write_code,
+        question=ask_about_training,
         refusal=plan.refusal,
         tabs={
             "plan": plan.TAB,
