@@ -89,7 +89,6 @@ class Session:
                 del self.elements[path]
 
     def _root_of(self, fragment: str) -> tuple[int, ...]:
-        """Return where a part of the script begins."""
         return min((path for path, each in self.fragments.items() if each == fragment), key=len)
 
     def _note(self, path: tuple[int, ...], delta: Any) -> None:  # noqa: ANN401  a protobuf

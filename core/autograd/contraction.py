@@ -44,7 +44,6 @@ def in_order(boxes: Iterable[str], arrows: Iterable[tuple[str, str]]) -> list[st
 
 
 def _between(arrows: Arrows, box_of: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the arrows between boxes, once each."""
     pairs = ((box_of[start], box_of[end]) for start, end in arrows)
     return list(dict.fromkeys((start, end) for start, end in pairs if start != end))
 

@@ -207,7 +207,6 @@ def _moved(point: Leaves, name: str, direction: torch.Tensor, length: float) -> 
 
 
 def _flow(function: Function, point: Leaves) -> Flow:
-    """Follow the leaves to the result."""
     leaves = {name: _copy(leaf) for name, leaf in point.items()}
     flow = Flow({name: leaf for name, leaf in leaves.items() if leaf.requires_grad})
     with Watching(flow.tell, count_flops=False):

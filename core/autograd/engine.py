@@ -110,7 +110,6 @@ class Engine:
             self._recorder.layer = 0
 
     def _reachable(self, root: Tensor) -> dict[TorchNode, LivingNode]:
-        """Return the nodes that this backward will run."""
         found: dict[TorchNode, LivingNode] = {}
         waiting = [root.grad_fn] if root.grad_fn is not None else []
         while waiting:

@@ -239,7 +239,6 @@ def placed(text: str, line: int | None) -> str:
 
 
 def _changed_tensor(capture: Capture, failure: Failure) -> tuple[Node | None, Saved | None]:
-    """Return the saved tensor whose version is not the one it was saved at, and its node."""
     named = [node for node in capture.nodes if node.id == failure.node]
     for node in (*named, *capture.nodes):
         for saved in node.saved:

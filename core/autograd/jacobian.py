@@ -74,7 +74,6 @@ def _check(torch_node: Any, num_outputs: int, *, is_known: bool) -> None:  # noq
 
 
 def _shapes_of(outputs: Shape | Sequence[Shape | None]) -> list[Shape | None]:
-    """Return a shape for each output, of one shape too."""
     if all(isinstance(each, int) for each in outputs):
         return [tuple(each for each in outputs if isinstance(each, int))]
     return [None if each is None or isinstance(each, int) else tuple(each) for each in outputs]

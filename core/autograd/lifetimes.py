@@ -150,7 +150,6 @@ class Lifetimes:
         )  # fmt: skip
 
     def _bury(self) -> None:
-        """Note which storages are gone since the last operation."""
         for life in self._alive:
             if life.storage.expired():
                 life.died = len(self._ran) - 1

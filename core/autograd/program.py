@@ -145,7 +145,6 @@ class _Run:
         return result
 
     def _written(self, operation: Operation, x: Tensor) -> tuple[EventKind, Tensor | None]:
-        """Return what a write does to which leaf."""
         if operation.call is RESET:
             return "reset", x
         for leaf in self._session.leaves.values():

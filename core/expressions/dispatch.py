@@ -47,7 +47,6 @@ class Watching(TorchDispatchMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
-        """Run the operation, then tell of it."""
         named = dict(kwargs or {})
         result = func(*args, **named)
         flops = _flops(func, args, named, result) if self._count_flops else 0

@@ -89,7 +89,6 @@ class Allowance:
         self.refuse(operation, message, count=format_exact(count), limit=limit)
 
     def _check_size(self, operation: Operation, x: Tensor) -> None:
-        """Refuse a tensor with too many dimensions or elements."""
         if x.ndim > self.limits.rank:
             message = _("The result has {rank} dimensions; at most {limit} can be drawn.")
             self.refuse(operation, message, rank=x.ndim, limit=self.limits.rank)

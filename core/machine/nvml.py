@@ -76,7 +76,6 @@ def named_gpu(gpus: Sequence[Gpu], word: str) -> Gpu | None:
 
 @contextmanager
 def _library() -> Iterator[Any]:
-    """Give the library, ready to be asked, or None."""
     try:
         import pynvml
 

@@ -115,6 +115,5 @@ def _lines(folder: str, rank: int, kind: str) -> list[str]:
 
 
 def _reason(folder: str, ranks: Sequence[subprocess.Popen[bytes]]) -> str:
-    """Return the error of a rank that failed."""
     failed = next(number for number, rank in enumerate(ranks) if rank.poll())
     return error_line("\n".join(_lines(folder, failed, "err")), ranks[failed].returncode)

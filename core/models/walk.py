@@ -43,7 +43,6 @@ def walk(module: nn.Module, token_ids: TokenIds) -> tuple[Stage, ...]:
 
 
 def _embedding(seen: Recording) -> Iterator[Stage]:
-    """Yield what turns ids into the residual stream."""
     model, x = seen.model, seen.outputs["tokens"]
     read = model.logits if isinstance(model, GPT) else model.embed
     rows = {"token_ids": seen.token_ids, "weight": model.tokens.weight.detach()}

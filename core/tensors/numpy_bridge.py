@@ -122,7 +122,6 @@ def cross(row: Bridge) -> Crossed:
 
 
 def _compared(array: Any, tensor: Tensor, warning: str) -> Crossed:  # noqa: ANN401
-    """Write into the array, and look at the tensor."""
     first = (0,) * array.ndim
     before = float(tensor[first])
     if array.flags.writeable:

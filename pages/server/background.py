@@ -130,5 +130,4 @@ class Jobs:
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
-    """Return the server's jobs."""
     return Jobs(counted_as=counted_as)

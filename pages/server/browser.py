@@ -39,7 +39,6 @@ class Browsers:
         self._lock = threading.Lock()
 
     def new_cookie(self) -> str:
-        """Return a name that nobody has yet, signed."""
         return self._signer.sign(secrets.token_urlsafe(_NAME_BYTES)).decode()
 
     def read(self, cookie: str) -> str:
@@ -69,7 +68,6 @@ class Browsers:
 
 @st.cache_resource(show_spinner=False)
 def browsers() -> Browsers:
-    """Return what this server knows of browsers."""
     try:
         return Browsers(kept_secret(_KEPT_IN))
     except (ValueError, OSError):

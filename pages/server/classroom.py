@@ -45,7 +45,6 @@ class Classroom:
         self._gave_pin_once.add(browser)
 
     def dismiss(self, browser: str) -> None:
-        """Let the browser watch again."""
         self._teachers.discard(browser)
 
     def is_teacher(self, browser: str) -> bool:
@@ -58,7 +57,6 @@ class Classroom:
         return sum(map(is_here, tuple(self._teachers)))
 
     def tell_pin(self) -> None:
-        """Write the PIN into the terminal, once."""
         if not self._pin_is_told:
             self._pin_is_told = True
             _say(_("Teacher's PIN: {pin}").format(pin=self.pin.digits))

@@ -64,7 +64,6 @@ def peer_of(address: str | None, headers: Mapping[str, str]) -> Peer:
 
 
 def peer() -> Peer:
-    """Return the other end of this session's connection."""
     return peer_of(st.context.ip_address, st.context.headers)
 
 
@@ -152,7 +151,6 @@ def give_pin(pin: str) -> None:
 
 
 def give_back() -> None:
-    """Let this browser watch again."""
     classroom().dismiss(browser())
 
 
@@ -162,7 +160,6 @@ def signature() -> str:
 
 
 def who_controls() -> str:
-    """Return the sentence that a viewer reads."""
     num_admitted = classroom().num_admitted
     here = class_address().partition("://")[2]
     if not num_admitted:

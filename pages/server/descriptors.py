@@ -34,7 +34,6 @@ def num_descriptors() -> int:
 
 
 def num_connections() -> int:
-    """Return how many connections may be open at once."""
     return max(num_descriptors() - _OWN, _PER_SESSION)
 
 

@@ -90,8 +90,6 @@ class SecurityHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and dress the answer."""
-
         async def send_dressed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -114,7 +112,6 @@ class AllowedHosts:
         self.app = TrustedHostMiddleware(app, allowed_hosts=hosts or ["*"], www_redirect=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check the Host, then pass the request on."""
         await self.app(scope, receive, send)
 
 
@@ -130,7 +127,6 @@ class OwnPagesOnly:
         self._allowed = frozenset(config.get_option("server.corsAllowedOrigins"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check the Origin, then pass the request on."""
         if scope["type"] == "lifespan" or self._is_ours(Headers(scope=scope)):
             await self.app(scope, receive, send)
         else:
@@ -185,6 +181,5 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sente
 
 
 def middleware() -> list[Middleware]:
-    """Return the middleware of the server, outermost first."""
     order = (SecurityHeaders, AllowedHosts, OwnPagesOnly, Bounds, UploadBounds, MovedLinks)
     return [Middleware(each) for each in (*order, BrowserCookie, FirstLook)]

@@ -65,7 +65,6 @@ class Turns:
 
 @st.cache_resource(show_spinner=False)
 def turns() -> Turns:
-    """Return the turns taken on this server."""
     return Turns()
 
 

@@ -34,7 +34,6 @@ def sandbox_queue() -> SandboxQueue:
 
 
 def make_way() -> None:
-    """Let the class's run go first."""
     sandbox_queue().make_way()
 
 

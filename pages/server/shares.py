@@ -65,7 +65,6 @@ class Shares:
 
     @property
     def num_held(self) -> int:
-        """How much is held by all."""
         return self._held[""]
 
     def check(self, visitor: Visitor, amount: int = 1) -> None:
@@ -89,7 +88,6 @@ class Shares:
 
     @contextmanager
     def held(self, visitor: Visitor, amount: int = 1) -> Iterator[None]:
-        """Count that much while the block runs."""
         self.add(visitor, amount)
         try:
             yield

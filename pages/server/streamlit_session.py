@@ -35,7 +35,6 @@ class Session(app_session.AppSession):
         self._script_event_loop = _LoopOfNothing()
 
     def shutdown(self) -> None:
-        """End the session."""
         self._script_event_loop.close()  # Streamlit would run it first, and it cannot run
         super().shutdown()
 
@@ -54,7 +53,6 @@ class Session(app_session.AppSession):
 
 
 def install_sessions(upload_refusal: UploadRefusal) -> None:
-    """Let Streamlit make our sessions from now on."""
     Session.upload_refusal = staticmethod(upload_refusal)
     setattr(websocket_session_manager, "AppSession", Session)  # noqa: B010  not exported
 

@@ -88,7 +88,6 @@ class Uploads:
 
 @cache
 def uploads() -> Uploads:
-    """Return what is kept on this server."""
     return Uploads()
 
 

@@ -97,7 +97,6 @@ def some_of(
 
 
 def true_or_false(default: bool) -> Accepts[bool]:
-    """Accept true or false."""
     words = {"true": True, "false": False}
     return Accepts(
         read=lambda text: words.get(text.lower()),

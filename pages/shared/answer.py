@@ -91,7 +91,6 @@ def written(amount: float, unit: str) -> str:
 
 
 def explanation(item: Item) -> str:
-    """Return as Markdown what stands behind a number."""
     lines = [
         f"`{item.formula}`",
         f"`= {item.substituted}`",

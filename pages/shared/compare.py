@@ -69,7 +69,6 @@ def read_a(inputs: Inputs, text: str, choose: Callable[[], list[Any]]) -> list[A
 
 
 def left_out(why: ValueError) -> None:
-    """Say why B is shown alone."""
     st.caption(_("Nothing is compared: {why}").format(why=why))
 
 

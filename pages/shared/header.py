@@ -35,7 +35,6 @@ class _Slots:
 
 
 def begin_run() -> None:
-    """Forget the header of the last run."""
     st.session_state[_SLOTS] = None
 
 
@@ -67,7 +66,6 @@ def tabs_place() -> DeltaGenerator:
 
 
 def end_run() -> None:
-    """Fill the places of the header."""
     slots = _slots()
     if slots is None:
         return

@@ -133,7 +133,6 @@ class Inputs:
         help: str | None = None,
         disabled: bool = False,
     ) -> str:
-        """Show a line of text and return it."""
         show = partial(
             st.text_input, label, default, max_chars=max_chars, help=help,
             bind="query-params", persist_state="session",
@@ -271,7 +270,6 @@ def stand_at(key: str, option: object, stops: tuple[str, ...]) -> dict[str, Any]
 
 
 def _only_one(label: str, shown: str, only: T, **_widget: object) -> T:
-    """Say that there is one choice, and return it."""
     st.caption(_("{label}: {only}, the only choice here").format(label=label, only=shown))
     return only
 

@@ -63,7 +63,6 @@ def in_language(words: Mapping[str, str]) -> str:
 
 
 def load_lessons() -> tuple[Lesson, ...]:
-    """Return all lessons in teaching order."""
     return read_lessons(LESSONS_FILE)
 
 
@@ -81,7 +80,6 @@ def read_lessons(path: Path) -> tuple[Lesson, ...]:
 
 
 def lessons_of(page: str) -> tuple[Lesson, ...]:
-    """Return the lessons of one page."""
     return tuple(lesson for lesson in load_lessons() if lesson.page == page)
 
 
@@ -166,12 +164,10 @@ def query_of(lesson: Lesson) -> dict[str, str]:
 
 
 def open_lesson(lesson: Lesson) -> None:
-    """Leave this page for a lesson. Ends the run."""
     page_links.go_to(lesson.page, query_of(lesson))
 
 
 def lesson_link(lesson: Lesson, label: str = "", *, icon: str | None = None) -> None:
-    """Show a link that opens a lesson."""
     label = label or in_language(lesson.title)
     page_links.show_link(lesson.page, label, query_of(lesson), icon=icon)
 

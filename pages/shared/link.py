@@ -27,7 +27,6 @@ class Refusal:
     used: str
 
     def sentence(self) -> str:
-        """Return the sentence that the frame shows."""
         if not self.allowed:
             return _("The link sets {name} = {value}; this page has no such setting.").format(
                 name=f"`{self.name}`", value=f"`{_plain(self.value)}`"
@@ -97,14 +96,12 @@ class Book:
 
 
 def book() -> Book:
-    """Return the notes of this session."""
     if BOOK not in st.session_state:
         st.session_state[BOOK] = Book()
     return cast("Book", st.session_state[BOOK])
 
 
 def begin_run() -> None:
-    """Forget the parameters of the last run."""
     notes = book()
     notes.parameters, notes.page, notes.beyond = {}, "", ""
 

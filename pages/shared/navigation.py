@@ -23,7 +23,6 @@ class PageRow:
 
     @property
     def file(self) -> Path:
-        """The script of the page."""
         return PAGES_FOLDER / self.key / "page.py"
 
 

@@ -22,7 +22,6 @@ class Choice:
 
 
 def begin_run() -> None:
-    """Forget the question of the last run."""
     st.session_state[_WAITS] = False
 
 

@@ -95,7 +95,6 @@ def language() -> str:
 
 
 def unit_system() -> ByteUnit:
-    """Return "GiB" or "GB"."""
     return cast("ByteUnit", setting("units"))
 
 

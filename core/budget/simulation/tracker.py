@@ -116,7 +116,6 @@ class StorageTracker(TorchDispatchMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401  whatever the operation returns
-        """Run the operation, then look at what it returned."""
         before = len(self._born), self.live
         if func is _ADD and self.phase == BACKWARD and _sums_in_place(*args, **(kwargs or {})):
             out = args[0].add_(args[1])

@@ -134,7 +134,6 @@ def _try(name: str, subject: Subject, operation: str) -> OperationRow:
 
 
 def _wrong(subject: Subject, result: Any, largest: int, expected: float | None) -> str:  # noqa: ANN401
-    """Return what is wrong with a result, "" when nothing is."""
     if expected is None or subject.is_raw:
         return ""
     if largest and expected == largest:

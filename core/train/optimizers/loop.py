@@ -85,7 +85,6 @@ def run_loop(order: Sequence[str], num_steps: int, lr: float, problem: str = "li
 
 
 def _made(problem: str) -> tuple[Any, Any, Any]:
-    """Return a linear model of zeros, and its data."""
     import torch
 
     if problem == "line":

@@ -203,7 +203,6 @@ def _take_step(
 
 
 def _averaged(kind: Average, beta: float, old: Numbers, new: Numbers) -> Numbers:
-    """Return a moment after a step."""
     if kind == "none":
         return old
     share = 1.0 if kind == "sum" else 1 - beta

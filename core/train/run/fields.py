@@ -59,7 +59,6 @@ def _is_list_of(value: object, *checks: Check) -> bool:
 
 
 def _is_candidates(value: object) -> bool:
-    """[[[sign, chance], ...] for each token]."""
     return isinstance(value, list) and all(
         isinstance(likely, list)
         and all(_is_list_of(each, is_text, optional(is_number)) for each in likely)

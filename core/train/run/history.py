@@ -176,7 +176,6 @@ class EventHistory:
     """
 
     def __init__(self, num_whole: int) -> None:
-        """Start with nothing."""
         self.num_events = 0
         self._newest: deque[Event] = deque(maxlen=num_whole)
         self._spread = {kind: _EvenlySpread(most) for kind, most in MAX_OF_KIND.items()}

@@ -45,7 +45,6 @@ class Duration:
 
 
 def _shape(*values: float) -> dict[str, int | float]:
-    """Return settings by their names, given in this order."""
     names = ("num_layers", "hidden_dim", "num_heads", "seq_len", "batch_size", "learning_rate")
     return dict(zip(names, values, strict=True))
 

@@ -281,7 +281,6 @@ def _empty_tokenizer(
 
 @lru_cache(maxsize=4)
 def _vocabulary(merges: tuple[tuple[int, int], ...]) -> tuple[bytes, ...]:
-    """Return the bytes of every token."""
     raw = [bytes([byte]) for byte in range(NUM_BYTES)]
     for left, right in merges:
         raw.append(raw[left] + raw[right])

@@ -103,7 +103,6 @@ class Session:
 
     @contextmanager
     def _training(self) -> Iterator[None]:
-        """Count the block's seconds as training time."""
         began = time.monotonic()
         yield
         self.trainer.trained_seconds += time.monotonic() - began

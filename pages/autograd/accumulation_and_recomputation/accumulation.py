@@ -60,7 +60,6 @@ class Accumulating:
 
 
 def choose_accumulating() -> Accumulating:
-    """Show the inputs of the tab and return what they say."""
     num_pieces = ASK.select_slider(
         "pieces", _("Micro-batches"), COUNTS, default=4,
         help=_("Each is one call of backward."),

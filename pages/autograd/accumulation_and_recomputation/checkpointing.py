@@ -24,7 +24,6 @@ _HELD: Final = Formula("ceil(num_layers / segment) * batch_size * width * elemen
 
 
 def checkpointing(case: Case) -> Shown:
-    """Run the stack twice and draw what is kept, operation by operation."""
     both = compared(case.stack, case.segment)
     with_words = _("segments of {count}").format(count=case.segment)
     picture = kept_picture(

@@ -21,7 +21,6 @@ def compared(stack: Stack, segment: int) -> Comparison:
 
 
 def in_pieces(stack: Stack, num_pieces: int, *, is_divided: bool) -> MicroBatches:
-    """Return the whole batch and its micro-batches, as they ran."""
     work = partial(_in_pieces, stack, num_pieces, is_divided=is_divided)
     name = f"pieces {num_pieces} {is_divided} {stack}"
     return in_turn(name, work, stack.flops, doing=_(_DOING))
@@ -29,7 +28,6 @@ def in_pieces(stack: Stack, num_pieces: int, *, is_divided: bool) -> MicroBatche
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def swept(stack: Stack) -> tuple[Run, ...]:
-    """Return runs with segments of every length."""
     return sweep(stack)
 
 

@@ -106,7 +106,6 @@ def pieces_snippet(stack: Stack, num_pieces: int, *, is_divided: bool) -> str:
 
 
 def counting_snippet(loss: Loss, reset: Reset, num_calls: int, every: int) -> str:
-    """Return code that calls backward again and again."""
     code = _RESET.format(every=every, code=_RESET_CODE[reset]) if reset != "never" else ""
     return _COUNT.format(calls=num_calls, reset=code, loss=_LOSS_CODE[loss])
 

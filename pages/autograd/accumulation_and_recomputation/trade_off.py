@@ -19,7 +19,6 @@ _NUM_TICKS: Final = 4
 
 
 def trade_off(case: Case) -> Shown:
-    """Draw what segments of every length keep and compute again."""
     runs = swept(case.stack)
     picture = trade_off_picture(runs, look())
     return Shown(
@@ -51,7 +50,6 @@ def _note() -> str:
 
 
 def _show_growth(runs: tuple[Run, ...]) -> None:
-    """List how memory and compute grow with the number of layers L."""
     plain, *checkpointed, nested = runs
     root = min(checkpointed, key=lambda each: each.peak)
     rows = [(plain, "O(L)", "O(L)"), (root, "O(√L)", "O(L)"), (nested, "O(1)", "O(L²)")]
@@ -97,7 +95,6 @@ def trade_off_picture(runs: Sequence[Run], look: Look) -> Picture:
 
 
 def segment_name(segment: int) -> str:
-    """Return how a segment length is called, translated."""
     return {NONE: _("none"), NESTED: _("nested")}.get(segment, str(segment))
 
 

@@ -82,7 +82,6 @@ def _bound(name: str, max_chars: int) -> str:
 
 
 def _choose(opened: tuple[str, ...], what: str, value: str) -> None:
-    """Write what the reader did in the picture into the address."""
     if what == "expanded":
         ASK.write("open", "|".join(dict.fromkeys((*opened, value))))
     elif what == "closed":
@@ -176,7 +175,6 @@ def _explain(case: Case) -> None:
 
 
 def _show_way_out(explained: Explanation, key: str) -> None:
-    """Show the program as it runs, and torch's own words."""
     if explained.rewrite:
         is_finite = explained.kind == "not_finite"
         st.caption(_("The same values, and finite gradients:") if is_finite else _("This runs:"))

@@ -84,7 +84,6 @@ class Case:
 
 
 def choose_case() -> Case:
-    """Show the inputs and return what was captured."""
     titles = {key: _(row.title) for key, row in PRESETS.items()}
     titles |= {key: _(row.title) for key, row in BUILT_GRAPHS.items()}
     offer_examples(ASK, "preset", titles, _settings)
@@ -172,7 +171,6 @@ def _looks() -> tuple[bool, bool]:
 
 
 def _settings(key: str) -> dict[str, object]:
-    """Return what an example writes into the inputs."""
     fresh: dict[str, object] = {"at": "", "step": "", "open": "", "run": ""}
     if key in BUILT_GRAPHS:
         return fresh | {"of": key, "number": BUILT_GRAPHS[key].default}

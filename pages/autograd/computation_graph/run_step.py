@@ -36,7 +36,6 @@ class RunStep:
 
     @property
     def words(self) -> str:
-        """The moment in words."""
         return _("{run} after step {step}").format(run=self.title, step=f"{self.step:,}")
 
 
@@ -79,13 +78,11 @@ def _captured(directory: str, step: int) -> Capture:
 
 
 def show_run(run: RunStep) -> None:
-    """Say which run it is, and lead to it."""
     st.markdown(f"**{run.words}**")
     show_link("train/live_run", _("The run →"), {"run": run.directory.name})
 
 
 def about_the_batch(run: RunStep, capture: Capture) -> str:
-    """Return the sentence on what was captured."""
     token_ids = capture.leaves["token_ids"].value
     message = _(
         "The next step's forward and backward pass, in float32 on the CPU: {count} of the batch's "

@@ -25,7 +25,6 @@ _KINDS = {
 
 
 def saved(case: Case) -> Shown:
-    """Show what is kept over the timeline, and each saved tensor."""
     capture = case.capture
     charts = []
     if capture.events:

@@ -24,7 +24,6 @@ for name, leaf in list(capture.leaves.items())[:4]:
 
 
 def snippet(case: Case) -> str:
-    """Return code that prints the gradients."""
     if case.run is not None:
         return _OF_RUN.format(name=case.run.directory.name, step=case.run.step) + _PRINTED
     if case.built is not None:

@@ -11,7 +11,6 @@ _ARGUMENTS: Final = re.compile(r"\(.+\)")
 
 
 def short_label(label: str, most: int = MAX_LABEL) -> str:
-    """Return at most so many letters of a label."""
     line = " ".join(label.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 

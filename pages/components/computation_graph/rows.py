@@ -79,7 +79,6 @@ class Changes:
                 self.last_run[event.node] = step
 
     def appears(self, members: Iterable[str]) -> int:
-        """Return when all members have been computed."""
         return max((self.forward.get(member, -1) for member in members), default=-1)
 
     def ran(self, box: Box) -> int | None:

@@ -53,7 +53,6 @@ def lettering(*, present: bool) -> Lettering:
 
 
 def number_text(value: float) -> str:
-    """Return a number with four digits."""
     return f"{value:.4g}".replace("-", "−")
 
 
@@ -140,7 +139,6 @@ class Texts:
         return self.by_id[self._main.get(box.id, box.members[-1])]
 
     def label(self, box: Box) -> str:
-        """Return what a box is called."""
         if not self.present:
             return short_label(box.label)
         makers = {link.target for link in self.view.links if link.source == box.id}
@@ -152,7 +150,6 @@ class Texts:
         return frozenset(each.id for each in nodes if isinstance(each, Node) and each.saved)
 
     def value(self, box: Box) -> str:
-        """Return what a box has computed."""
         of = self.main(box)
         outputs = of.outputs if isinstance(of, Node) else (of.output,)
         texts = [tensor_text(each) for each in outputs if each is not None]
@@ -167,7 +164,6 @@ class Texts:
         return ", ".join([text for text in whole if text][:2])
 
     def one_gradient(self, node: Node, output: int) -> str:
-        """Return the gradient of one output."""
         total = node.gradients_in[output]
         join = self.joins.get((node.id, output))
         return (sum_text(self.capture, join, total) if join else "") or gradient_text(total)
@@ -179,14 +175,12 @@ class Texts:
         return _(words[of.reason]) if box.kind == "ghost" and isinstance(of, Ghost) else ""
 
     def contributions(self, edges: tuple[int, ...]) -> str:
-        """Return what goes back along a link."""
         found: list[Edge] = [self.capture.edges[at] for at in edges]
         texts = [gradient_text(each.gradient) for each in found if each.gradient is not None]
         text = ", ".join(texts) if len(texts) <= 2 else ""
         return "" if self.present and _width(text) > MAX_ON_LINK else text
 
     def lines(self, box: Box) -> Iterator[str]:
-        """Yield the lines of a box at their longest."""
         yield self.label(box) + ("×00 ▸" if box.path else "")
         yield self.value(box)
         grown = self._grown.get(self.main(box).id, ())

@@ -49,6 +49,5 @@ def panel_row(panel: Panel, token_ids: Sequence[int]) -> dict[str, Any]:
 
 
 def used_tokens(panels: Sequence[Panel], token_ids: Sequence[int]) -> list[int]:
-    """Return every token id that a picture shows, once."""
     said = [panel.inside.candidates.ravel() for panel in panels]
     return [int(number) for number in np.unique(np.concatenate([np.array(token_ids), *said]))]

@@ -14,17 +14,14 @@ _compressing = threading.Lock()
 
 @cache
 def plotly_version() -> str:
-    """Return the version of the installed plotly package."""
     return importlib.metadata.version("plotly")
 
 
 def plotly_url() -> str:
-    """Return the address of Plotly on this server."""
     return f"{PLOTLY_PATH}?v={plotly_version()}"
 
 
 def plotly_path() -> Path:
-    """Return where the installed package keeps its plotly.min.js."""
     found = importlib.util.find_spec("plotly")
     if found is None or found.origin is None:
         raise FileNotFoundError("plotly is not installed; run `make run` again")

@@ -89,7 +89,6 @@ class Feed:
 
     @property
     def position(self) -> Position:
-        """Where a viewer stands who has everything."""
         return Position(self.run, self._records.num_records, self._events.num_events)
 
     def look(self) -> News:

@@ -47,7 +47,6 @@ class Hub:
 
     @property
     def num_viewers(self) -> int:
-        """How many streams are open."""
         return self._viewers.total()
 
     @property

@@ -74,7 +74,6 @@ class LiveStream:
         self.exporting = share(MAX_EXPORTS)
 
     def routes(self) -> list[Route]:
-        """Return the routes for the server."""
         return [
             Route("/live/stream", self.stream, methods=["GET"]),
             Route("/live/metrics.csv", self.metrics, methods=["GET"]),
@@ -266,7 +265,6 @@ _live = LiveStream()
 
 
 def routes() -> list[Route]:
-    """Return the live routes of this server."""
     return _live.routes()
 
 

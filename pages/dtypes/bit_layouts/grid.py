@@ -36,7 +36,6 @@ print(f"{{code:0{fmt.bits}b}} = values[{{code}}] = {{values[code]}}")
 
 
 def grid(number: Number) -> Shown:
-    """Show the bits of the number, each to be flipped."""
     fmt, code = number.fmt, number.code
     keep = partial(ASK.set, "code")
     bit_grid(fmt, code, key="bits_grid", on_code=keep, locked=locked())

@@ -73,7 +73,6 @@ class Number:
 
 
 def choose_group() -> Group:
-    """Ask which formats to compare."""
     chosen = ASK.selectbox(
         "group",
         _("Formats"),

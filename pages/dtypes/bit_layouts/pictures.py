@@ -85,7 +85,6 @@ def choose_pictures() -> tuple[str, int]:
 
 
 def pictures(asked: tuple[str, int]) -> Shown:
-    """Show the picture in every format."""
     name, power = asked
     stored = _computed(power)
     picture = pictures_picture(stored, _scene()[1], name, look())
@@ -214,7 +213,6 @@ def _corners(count: int, size: int) -> tuple[list[tuple[int, int]], int, int]:
 
 
 def poster_svg(pictures: Sequence[StoredPicture], place: Place, title: str, look: Look) -> str:
-    """Return all pictures and their names as one SVG."""
     corners, width, height = _corners(len(pictures), len(place))
     style = f'font-family="{escape(FONT_FAMILY, quote=True)}" fill="{look.color("text")}"'
     parts = [
@@ -235,7 +233,6 @@ def poster_svg(pictures: Sequence[StoredPicture], place: Place, title: str, look
 
 
 def poster_png(pictures: Sequence[StoredPicture], place: Place, look: Look) -> bytes:
-    """Return all pictures and their names as one PNG."""
     from PIL import Image, ImageDraw, ImageFont
 
     corners, width, height = _corners(len(pictures), len(place))

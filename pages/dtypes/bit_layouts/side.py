@@ -42,7 +42,6 @@ class BitRow:
 
     @property
     def bits(self) -> str:
-        """The code in binary, the highest bit first."""
         return f"{self.trace.code:0{self.fmt.bits}b}"
 
     @property
@@ -52,7 +51,6 @@ class BitRow:
 
     @property
     def stored(self) -> str:
-        """What is stored, as text."""
         return written_value(self.fmt, self.trace.code, 12)
 
 

@@ -130,7 +130,6 @@ def _choose_loss_scale() -> Asked:
 
 
 def loss_scale(asked: Asked) -> Shown:
-    """Show how many of the gradients the format keeps."""
     histogram = asked.gradients.tensors.get(asked.tensor, asked.gradients.histogram)
     fmt = cast("FloatFormat", FORMATS[asked.name])
     bands = loss_scale_bands(histogram, fmt, 2.0**asked.power)
@@ -231,7 +230,6 @@ def _gradients_of(source: str) -> Gradients:
 
 @st.cache_resource(show_spinner=False)
 def made_up() -> Gradients:
-    """Return made-up gradients, the same for everybody."""
     return Gradients(histogram=gradient_histogram(synthetic_gradients()))
 
 
@@ -266,7 +264,6 @@ def _real_gradients() -> Gradients:
 
 
 def newest_trained_run() -> Path | None:
-    """Return the newest run directory that has a checkpoint."""
     names = runs_with_weights(runs_directory())
     return runs_directory() / names[0] if names else None
 
@@ -437,7 +434,6 @@ def _choose_scaling() -> Asked | ScalerAsked:
 
 
 def scaling(asked: Asked | ScalerAsked) -> Shown:
-    """Show the gradients under one scale, or the steps of GradScaler."""
     return scaler(asked) if isinstance(asked, ScalerAsked) else loss_scale(asked)
 
 

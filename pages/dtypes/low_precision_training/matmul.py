@@ -68,7 +68,6 @@ class Asked:
 
 @st.cache_data(max_entries=len(STORAGE) * len(CHUNKS), show_spinner=False)
 def computed(storage: str, chunk: int) -> tuple[MatmulErrors, ...]:
-    """Return the errors over all depths, one curve an accumulator."""
     a, b = normal_matrices(DEPTHS[-1])
     return tuple(
         matmul_errors(a, b, FORMATS[storage], FORMATS[accumulate], chunk, DEPTHS)
@@ -111,7 +110,6 @@ def _show_errors(asked: Asked) -> Shown:
 
 
 def code_of(asked: Asked) -> str:
-    """Return Python for the error of the product."""
     storing, summing = (
         _CASTS.get(name, _CAST).format(name=name) for name in (asked.storage, asked.accumulate)
     )

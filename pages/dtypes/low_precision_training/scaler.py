@@ -56,13 +56,11 @@ class Asked:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def computed(first: float, interval: int, spike: int) -> tuple[ScalerStep, ...]:
-    """Return all steps of the scaler on a made-up series of gradients."""
     peaks = gradient_peaks(NUM_STEPS, first, spike)
     return run_scaler(peaks, FORMATS[NAME], ScalerRule(growth_interval=interval))
 
 
 def choose_scaler() -> Asked:
-    """Show the inputs of the lab and return what they say."""
     step = _choose_step()
     first = ASK.select_slider("scaler_first", _("Largest gradient, step 1"), FIRST, default=3)
     interval = ASK.select_slider(
@@ -97,7 +95,6 @@ def scaler(asked: Asked) -> Shown:
 
 
 def code_of(asked: Asked) -> str:
-    """Return Python that lets torch's own scaler walk to the step."""
     spike = f"\npeaks[{asked.spike - 1}] *= {SPIKE}" if asked.spike else ""
     return CODE.format(
         step=asked.step,
@@ -302,7 +299,6 @@ def _skipped_steps() -> tuple[int, float]:
 
 
 def ask_scaler() -> None:
-    """Ask how many steps GradScaler throws away before one counts."""
     count, scale = _skipped_steps()
     first, largest = 2.0**16, float(FORMATS["float16"].max)
     predict_then_reveal(

@@ -42,7 +42,6 @@ for shift in (0, logits.max()):
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def computed(logits: tuple[float, ...], name: str) -> tuple[SoftmaxTrace, SoftmaxTrace]:
-    """Return the naive and the stable softmax."""
     return softmax_naive(logits, FORMATS[name]), softmax_stable(logits, FORMATS[name])
 
 
@@ -60,7 +59,6 @@ def _choose_softmax() -> tuple[str, float]:
 
 
 def softmax(asked: tuple[str, float]) -> Shown:
-    """Show the exponentials and what both ways make of them."""
     name, largest = asked
     logits = _logits(largest)
     naive, stable = computed(logits, name)

@@ -137,7 +137,6 @@ class Asked:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def computed(term: float, count: int, order: Order, rounding: Rounding) -> tuple[Accumulation, ...]:
-    """Return the sum in every format."""
     values = np.full(count, term)
     return tuple(
         accumulate(values, FORMATS[name], rounding, order, np.random.default_rng(0))
@@ -166,7 +165,6 @@ def _choose_sums() -> Asked:
 
 
 def sums(asked: Asked) -> Shown:
-    """Show the running sums in every format."""
     found = computed(asked.term, asked.count, asked.order, asked.rounding)
     total = next(each for each in found if each.format == asked.name)
     picture = sums_picture(found, asked.name, look())

@@ -154,7 +154,6 @@ def updates(asked: Asked) -> Shown:
 
 
 def code_of(asked: Asked) -> str:
-    """Return Python for where the weight ends, or the mean of many."""
     bits = cast("FloatFormat", FORMATS[asked.name]).mantissa_bits
     code = CODES.get(asked.way, CODE_OF_MANY)
     return code.format(**asdict(asked), mantissa_bits=bits)
@@ -315,7 +314,6 @@ def _stochastic_sentence(many: StochasticUpdates) -> str:
 
 
 def _stochastic_table(many: StochasticUpdates) -> Table:
-    """Return some of the steps, the last one always."""
     places = some(many.mean.size, MAX_ROWS)
     columns = {
         exact_name(): many.exact,

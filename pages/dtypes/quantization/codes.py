@@ -25,7 +25,6 @@ sides_of = st.cache_data(max_entries=32, show_spinner=False)(make_sides)
 
 
 def codes(case: Case) -> Shown:
-    """Show one part of the tensor in both formats, cell by cell."""
     num_columns, num_rows = (4, 10) if presenting() else (16, 16)
     sides = sides_of(
         case.chosen.x, case.pair, case.where, num_rows=num_rows, num_columns=num_columns

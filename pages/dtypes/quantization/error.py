@@ -21,7 +21,6 @@ losses_of = st.cache_data(max_entries=32, show_spinner=False)(make_losses)
 
 
 def error(case: Case) -> Shown:
-    """Show where both formats lose and how much."""
     losses = losses_of(case.chosen.x, case.pair)
     found = {
         loss.name: make_trial(loss.name, storage.bits_per_value, loss.stats)

@@ -106,7 +106,6 @@ def _choose_rules(first: str, second: str, group: int) -> Pair:
 
 
 def qualities(trials: Sequence[Trial]) -> str:
-    """Return what formats lose and what they cost, as one sentence."""
     templates = [
         _("{name} ({bits} bits per value): error {error}"),
         _("{name} ({bits} bits): {error}"),

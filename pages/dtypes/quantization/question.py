@@ -21,7 +21,6 @@ def _outlier_trials() -> tuple[Trial, ...]:
 
 
 def ask_about_outliers() -> None:
-    """Ask which format a few outliers hurt most."""
     trials = _outlier_trials()
     worst = min(trials, key=lambda trial: trial.sqnr_db)
     choices = [

@@ -88,7 +88,6 @@ def _plain_tensor(chosen: Chosen, function: str, *imports: str) -> str:
 
 
 def _restored(storage: Storage) -> str:
-    """Return what comes back from a storage, as Python."""
     if storage.name in _TORCH:
         return f"torch.tensor(x).to(torch.{storage.name}).double().numpy()"
     fmt = storage.fmt

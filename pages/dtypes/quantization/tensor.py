@@ -93,7 +93,6 @@ class Chosen:
     role: Role = "numbers"
 
     def notes(self) -> list[str]:
-        """Return what is special about this tensor, in a sentence each."""
         told = []
         if self.shape != self.x.shape:
             is_cut = math.prod(self.shape) > self.x.size

@@ -81,7 +81,6 @@ def refused(error: ValueError) -> Shown:
 
 
 def sentence(case: Case, trace: CastTrace) -> str:
-    """Return the sentence that states what is stored."""
     template = _("{number} in {format} = {result}")
     if case.via_fp32:
         template = _("{number} through float32 in {format} = {result}")
@@ -141,7 +140,6 @@ def reason(case: Case, trace: CastTrace) -> str:
 
 
 def lamps_html(lit: Collection[str], words: str) -> str:
-    """Return the lamps that are on as one picture with a sentence."""
     label = escape(_("Lamps on: {names}").format(names=words), quote=True)
     parts = [
         f'<span class="lamp" style="--lamp:var(--b2g-{LAMPS[name].color.replace("_", "-")})">'

@@ -55,7 +55,6 @@ def _choose_formats() -> str:
 
 
 def formats(case: Case, group: str) -> Shown:
-    """Show the number in many formats."""
     rows = [(FORMATS[name], case.into(FORMATS[name])) for name in GROUPS[group]]
     return answered(case, formats_picture(rows, case.said, look()), "formats")
 
@@ -127,7 +126,6 @@ def error_exponent(trace: CastTrace) -> float:
 
 
 def formats_table(rows: Sequence[Row]) -> Table:
-    """Return what each format stores, its code, the error and the outcome."""
     traces = [trace for _fmt, trace in rows]
     errors = [trace.error for trace in traces]
     shares = [trace.relative_error for trace in traces]

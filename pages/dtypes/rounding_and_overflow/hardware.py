@@ -86,7 +86,6 @@ def hardware_picture(chips: Sequence[Chip], column: str | None, look: Look) -> P
 
 
 def cell_words(chip: Chip, column: str) -> str:
-    """Return what one chip does with one format, who says so, and when."""
     cell = chip.cells[column]
     lines = [f"<b>{chip.name}</b> · {column}: {_(STATUS_WORDS[cell.status])}"]
     if cell.note:
@@ -112,7 +111,6 @@ def _sentence(chips: Sequence[Chip], column: str | None) -> str:
 
 
 def source_rows(chips: Sequence[Chip], column: str) -> Table:
-    """Return the cells of one column with their sources."""
     cells = [chip.cells[column] for chip in chips]
     return {
         _("chip"): [chip.name for chip in chips],

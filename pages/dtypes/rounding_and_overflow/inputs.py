@@ -73,26 +73,21 @@ class Case:
 
     @property
     def formats(self) -> list[Format]:
-        """The page's format and those beside it, each once."""
         return [FORMATS[name] for name in dict.fromkeys((self.fmt.name, *self.beside))]
 
     @property
     def said(self) -> str:
-        """The number as written, short enough for a picture."""
         text = self.text.strip()
         return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"
 
     @property
     def chance(self) -> float:
-        """What stochastic rounding draws."""
         return float(np.random.default_rng(self.seed).random())
 
     def in_float32(self) -> CastTrace:
-        """Return the first of two roundings."""
         return explain_cast(FORMATS["float32"], self.value)
 
     def source(self) -> Fraction | float:
-        """Return what the last rounding starts from."""
         if not self.via_fp32:
             return self.value
         first = self.in_float32()

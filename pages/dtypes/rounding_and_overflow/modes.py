@@ -27,7 +27,6 @@ ROW_PX: Final = 34
 
 
 def modes(case: Case) -> Shown:
-    """Show six rounding modes by four overflow rules."""
     grid = {
         (rounding, overflow): replace(case, rounding=rounding, overflow=overflow).into(case.fmt)
         for rounding in ROUNDINGS

@@ -67,7 +67,6 @@ for name in {names!r}:
 
 
 def line(case: Case) -> Shown:
-    """Show the number line of up to four formats."""
     if isinstance(case.part, FreePart):
         return _in_window(case, case.part)
     if case.part == "spacing":

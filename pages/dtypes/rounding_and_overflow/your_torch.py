@@ -353,7 +353,6 @@ def worth_showing(row: CastRow) -> bool:
 
 
 def differing(rows: Sequence[CastRow]) -> tuple[CastRow, ...]:
-    """Return the casts about which somebody disagrees with the specification."""
     return tuple(row for row in rows if any(differs(row, library) for library in LIBRARIES))
 
 

@@ -127,7 +127,6 @@ def number_x(trace: CastTrace) -> float:
 
 
 def place_words(trace: CastTrace) -> str:
-    """Return where the number lies between its neighbours."""
     if trace.lower is not None and trace.value == trace.lower.exact:
         return _("one of its numbers")
     if trace.lower == trace.upper or not 0 <= trace.share <= 1:

@@ -26,7 +26,6 @@ _MASKED: Final = 5  # tokens of the masks below: their numbers are still read
 
 
 def attention(case: Case) -> Shown:
-    """Show every step from q and k to what the head adds."""
     if not case.token_ids:
         return Shown(headline=_("Type a text in the first tab: its attention stands here"))
     head = case.head or 0

@@ -27,7 +27,6 @@ PRESENT_ROOM: Final = 300
 
 
 def depth(case: Case) -> Shown:
-    """Show the way from the text to its next token."""
     models = [each for each in (case.opened, case.other) if each] if case.token_ids else []
     panels = [_panel(case, each) for each in models]
     used = used_tokens(panels, case.token_ids) if panels else []
@@ -62,7 +61,6 @@ def depth(case: Case) -> Shown:
 
 
 def _choose(name: str, value: object) -> None:
-    """Write what the reader did in the picture into the address."""
     if isinstance(value, str):  # half of an emoji is no text that can be sent back
         value = value.encode(errors="replace").decode()
     if name == "at":  # what is pointed at changes nothing else: on a locked page, too
@@ -177,7 +175,6 @@ def chance_text(chance: float) -> str:
 
 
 def depth_alt(inside: Depth, pieces: Sequence[str], said: Sequence[Sequence[str]]) -> str:
-    """Return the picture as a sentence."""
     steps = _(", ").join(
         _("{row}: {token} {share}").format(
             row=name, token=row[-1], share=chance_text(float(inside.chances[number, -1, 0]))

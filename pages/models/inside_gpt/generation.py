@@ -45,7 +45,6 @@ class Drawn:
 
 
 def choose_drawn() -> Drawn:
-    """Ask how the next tokens are drawn."""
     temperature = ASK.slider(
         "temperature", _("Temperature"), 0.0, 2.0, default=0.8, step=0.1,
         help=_("Divides the logits before softmax: 0 always takes the likeliest token, 1 draws "

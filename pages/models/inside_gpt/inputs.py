@@ -52,7 +52,6 @@ class Case:
 
 
 def choose_case() -> Case:
-    """Show the inputs and return what was chosen."""
     text, at = bound("text", MAX_CHARS, START), bound("at", 6)
     opened = _model()
     shape = opened.model.shape

@@ -22,7 +22,6 @@ class Kept:
 
     @property
     def values(self) -> tuple[object, ...]:
-        """All that is kept, the one used last at the end."""
         with self._lock:
             return tuple(value for value, _num_bytes in self._values.values())
 
@@ -57,5 +56,4 @@ class Kept:
 
 @st.cache_resource(show_spinner=False)
 def kept() -> Kept:
-    """Return what this server keeps."""
     return Kept()

@@ -95,7 +95,6 @@ print("token", best + 1, f"score {{scores[{at}, best]:.2f}}, weight {{weights[{a
 
 
 def stage_snippet(case: Case, run: str, name: str) -> str:
-    """Return Python that prints the numbers of a stage's headline."""
     return _STAGE.format(**opening(case, run), name=name)
 
 

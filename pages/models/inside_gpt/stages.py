@@ -95,7 +95,6 @@ def _step(label: str, icon: str, to: tuple[str, ...]) -> None:
 
 
 def stages(case: Case, key: str) -> Shown:
-    """Show one stage of the text's way through the model."""
     if not case.token_ids:
         return Shown(headline=_("Type a text in the first tab: its stages stand here"))
     name = key if key in _OUTSIDE else f"blocks.{case.layer}.{key}"

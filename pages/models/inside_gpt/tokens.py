@@ -84,7 +84,6 @@ class View:
 
 
 def choose_view() -> View:
-    """Show what can be looked at, and what it depends on."""
     name = ASK.selectbox(
         "view", _("Look at"), tuple(VIEWS), default="ids", labels=lambda key: _(VIEWS[key])
     )
@@ -103,7 +102,6 @@ def choose_view() -> View:
 
 
 def tokens(case: Case, view: View) -> Shown:
-    """Show one of the views."""
     return _SHOW[view.name](case, view)
 
 

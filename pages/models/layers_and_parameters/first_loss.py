@@ -87,13 +87,11 @@ class _Measured:
 
 @st.cache_resource(show_spinner=False)
 def measured() -> _Measured:
-    """Return what was measured on this server."""
     return _Measured()
 
 
 @st.cache_resource(show_spinner=False)
 def _shape() -> GPTShape:
-    """Return the sizes of the small GPT that ships."""
     return open_shipped(shipped_steps()[-1]).model.shape
 
 
@@ -102,7 +100,6 @@ _labels = st.cache_data(max_entries=1, show_spinner=False)(losses_on_random_labe
 
 
 def choose_std() -> float:
-    """Show the slider of the spread."""
     return ASK.select_slider(
         "std", _("Standard deviation of the embedding"), STDS, default=1.0,
         help=_("Of every number in the token embedding; the head is the same matrix."),
@@ -170,7 +167,6 @@ def _offer_gpt2() -> None:
 
 
 def _measure() -> None:
-    """Measure both initializations in a thread of the pool."""
     kept = measured()
 
     def note(share: float) -> None:

@@ -103,7 +103,6 @@ class Asked:
 
 
 def choose_view() -> Asked:
-    """Show what can be looked at, and what it depends on."""
     shows = ASK.selectbox(
         "shows", _("Show"), tuple(VIEWS), default="activations", labels=lambda key: _(VIEWS[key])
     )
@@ -227,7 +226,6 @@ def _chart(picture: Picture) -> Chart:
 
 
 def _closed(name: str, rule: Formula, fan_in: int, other: Number) -> Item:
-    """Return what the closed form says, with the numbers put in."""
     values = {"fan_in": fan_in, "std_w": other, "bound": other}
     return item(name, rule, values, unit="×", source=_(_SOURCE), kind="exact")
 

@@ -49,7 +49,6 @@ with_parts = st.cache_data(max_entries=64, show_spinner=False)(train_parts)
 
 
 def choose_case() -> Case:
-    """Show the inputs and return the model."""
     key = ASK.selectbox(
         "model", _("Model"), (*FAMILIES, *SMALL, *MODELS), default="gpt", labels=_title
     )

@@ -36,7 +36,6 @@ for mode in (layer.eval, layer.train):
 
 
 def choose_layer() -> tuple[str, int]:
-    """Return the layer and the batch size."""
     name = ASK.selectbox("layer", _("Layer"), tuple(LAYERS), default="Dropout")
     return name, ASK.slider("batch", _("Batch size"), 1, MOST_ROWS, default=8, step=1)
 

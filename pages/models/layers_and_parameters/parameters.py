@@ -89,7 +89,6 @@ def choose_flops() -> bool:
 
 
 def parameters(case: Case, with_flops: bool) -> Shown:
-    """Show the tree of the model, or its modules with their FLOPs."""
     if with_flops:
         return _modules(case)
     picture = icicle_picture(case.title, case.shown, look())
@@ -117,7 +116,6 @@ def parameters(case: Case, with_flops: bool) -> Shown:
 
 
 def counted(name: str, amount: int, *, unit: str = "parameters") -> Item:
-    """Return a number that torch has counted."""
     return Item(
         name=name, amount=amount, unit=unit, low=amount, high=amount, source=_SOURCE, kind="exact"
     )
@@ -277,7 +275,6 @@ def _words(node: ModelTree, num_params: int) -> tuple[str, ...]:
 
 
 def _tree_table(tree: ModelTree) -> dict[str, list[object]]:
-    """Return a row for every tensor under its name in the state_dict."""
     rows = list(tree.leaves())
     return {
         _("name"): [path for path, _leaf in rows],

@@ -62,7 +62,6 @@ class Choice:
 
 
 def choose_trainable() -> Choice:
-    """Show the inputs of the tab and return what they say."""
     method = ASK.segmented(
         "method", _("What learns"), ("lora", "parts"), default="lora", labels=_method_name
     )

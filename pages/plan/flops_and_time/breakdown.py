@@ -89,7 +89,6 @@ def components_picture(step: Item, look: Look) -> Picture:
 def _draw_component(
     drawing: Drawing, name: str, rows: Sequence[Row], whole: float, look: Look
 ) -> None:
-    """Draw a component's piece of every phase that has one."""
     found = [(phase, amount) for phase, part, amount in rows if part == name]
     if not found:
         return
@@ -108,7 +107,6 @@ def _draw_component(
 
 
 def _components_sentence(rows: Sequence[Row], totals: Mapping[str, float], whole: float) -> str:
-    """Return each phase, and the largest component."""
     phases = [f"{phase} {format_flops(amount)}" for phase, amount in totals.items()]
     _phase, part, amount = max(rows, key=lambda row: row[2])
     return _("One step: {phases}. The largest part is {part} with {share} of it.").format(
@@ -139,7 +137,6 @@ class Step:
 
 
 def choose_step() -> Step:
-    """Show the inputs and return what they say."""
     model, context = choose_the_model(), choose_context()
     checkpointing = choose_checkpointing()
     causal = ASK.toggle(
@@ -153,7 +150,6 @@ def choose_step() -> Step:
 
 
 def components(chosen: Step) -> Shown:
-    """Show the FLOPs of a step, a bar a phase."""
     spec, context = chosen.model.spec, chosen.recipe.seq_len
     step = step_flops(spec, chosen.recipe, causal=chosen.causal)
     rule = flops_rule(counts(spec).active, context)
@@ -193,7 +189,6 @@ def _code_of_a_step(chosen: Step) -> str:
 
 
 def two_steps(a: Sequence[Step], b: Sequence[Step]) -> Shown:
-    """Show the FLOPs of two steps, phase by phase."""
     steps = (*a, *b)
     return shown(*map(_side, steps, two_names(*map(_words, steps))))
 

@@ -201,7 +201,6 @@ class Rent:
 
 
 def choose_rent() -> Rent:
-    """Show the inputs and return what is rented."""
     count = Exact(
         name="rented", label=_("Devices"), typed=_("Devices"), low=1, high=1_000_000, default=8,
         stops=COUNTS, written="{:,}".format,

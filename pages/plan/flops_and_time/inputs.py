@@ -112,25 +112,21 @@ class Exact(Generic[N]):
 
 
 def settings() -> DeltaGenerator:
-    """Return where inputs stand that few readers need."""
     name, icon = _("Settings"), ":material/tune:"
     return box(st.popover, name, icon=icon, key="flops_settings", width="stretch")
 
 
 def choose_the_model() -> ChosenModel:
-    """Show the list of models."""
     return choose_model(ASK, default="llama-3.1-8b")
 
 
 def choose_context() -> int:
-    """Show the slider of the tokens of a sequence."""
     return ASK.select_slider(
         "context", _("Sequence length"), CONTEXTS, default=8192, labels="{:,}".format
     )
 
 
 def choose_checkpointing() -> Checkpointing:
-    """Show which activations are recomputed."""
     return ASK.segmented(
         "checkpointing",
         _("Activation checkpointing"),
@@ -167,7 +163,6 @@ def tell_other_dtype(device: DeviceSpec, dtype: str) -> None:
 
 
 def dtype_name(dtype: str) -> str:
-    """Return a dtype as data sheets write it."""
     return DTYPE_NAMES.get(dtype, dtype)
 
 
@@ -191,5 +186,4 @@ def plain(amount: float) -> str:
 
 
 def no_number(why: ValueError) -> Shown:
-    """Show the sentence why there is nothing to compute."""
     return Shown(headline=str(why), notes=[_("There is no number to compute with these settings.")])

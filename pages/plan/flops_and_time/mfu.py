@@ -141,7 +141,6 @@ class Measured:
 
 
 def choose_measured() -> Measured:
-    """Show the inputs and return what was measured."""
     speed = Exact(
         name="speed", label=_("Tokens/s per device"), typed=_("Tokens/s per device"), low=1,
         high=10_000_000, default=TORCHTITAN, stops=SPEEDS, written="{:,}".format,
@@ -199,7 +198,6 @@ def _code_of_mfu(measured: Measured) -> str:
 
 
 def two_shares(a: Sequence[Measured], b: Sequence[Measured]) -> Shown:
-    """Show what two measured speeds make of their devices' peaks."""
     speeds = (*a, *b)
     return shown(*map(_side, speeds, two_names(*map(_words, speeds))))
 
@@ -304,12 +302,10 @@ class Shared:
 
 @st.cache_resource(show_spinner=False)
 def shared() -> Shared:
-    """Return this server's timings."""
     return Shared()
 
 
 def choose_matmul() -> Product:
-    """Show the inputs and the button, and return what they say."""
     size = ASK.select_slider(
         "matmul", _("Matrix size n"), SIZES, default=CLAIMED_SIZE, labels="{:,}".format
     )
@@ -399,7 +395,6 @@ def _tell(size: int, place: DeltaGenerator) -> None:
 
 
 def _found(timing: MatmulTiming | None, *, waits: bool) -> list[Mark]:
-    """Return the marks of what was timed here."""
     if timing is None:
         return []
     here = _("here: {device}").format(device=timing.device)
@@ -425,7 +420,6 @@ def _claims(size: int) -> list[Mark]:
 
 
 def product_sentence(product: Product, timing: MatmulTiming | None) -> str:
-    """Return the FLOPs of the product, and how fast it ran here."""
     n, flops = f"{product.size:,}", format_flops(2 * product.size**3)
     if timing is None:
         text = _("{n} × {n} × {n} is {flops}: not timed on this machine yet")
@@ -452,7 +446,6 @@ def choose_what_was_measured() -> Measured | Product:
 
 
 def run_or_matmul(wanted: Measured | Product) -> Shown:
-    """Show what was chosen."""
     return matmul(wanted) if isinstance(wanted, Product) else mfu(wanted)
 
 

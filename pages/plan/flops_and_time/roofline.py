@@ -216,7 +216,6 @@ def _draw_names(
 
 
 def _neighbours(marks: Sequence[_Mark], edge: float) -> list[list[_Mark]]:
-    """Return marks in groups, from few FLOPs a byte to many."""
     groups: list[list[_Mark]] = []
     for mark in sorted(marks, key=lambda mark: mark.intensity):
         first = groups[-1][0].intensity if groups else 0.0
@@ -230,7 +229,6 @@ def _neighbours(marks: Sequence[_Mark], edge: float) -> list[list[_Mark]]:
 def _powers_axis(
     title: str, low: float, high: float, written: Callable[[float], str]
 ) -> dict[str, object]:
-    """Return an axis on which every power of ten has a tick."""
     ends = [math.log10(low), math.log10(high)]
     ticks = powers(math.ceil(ends[0]), math.floor(ends[1]))
     return log_axis(ticks, written, title=title, range=ends)
@@ -352,7 +350,6 @@ def roofline(below: Below) -> Shown:
 
 
 def _code_of(below: Below, peak: float) -> str:
-    """Return Python that puts the same operations below the same roof."""
     device = below.device.device
     rows = "\n".join(
         f"    ({_(each.name)!r}, {each.times}, {each.flops.amount}, {each.moved.amount}),"
@@ -442,7 +439,6 @@ for name, bytes_per_second in links.items():
 
 
 def choose_transfer() -> tuple[ChosenModel, ChosenDevice]:
-    """Show the inputs and return whose weights are moved to which device."""
     return choose_the_model(), choose_device(ASK)
 
 
@@ -519,7 +515,6 @@ def transfer_sentence(model: str, num_bytes: int, device: str, times: Mapping[st
 
 
 def roof_or_copies(wanted: Below | tuple[ChosenModel, ChosenDevice]) -> Shown:
-    """Show what was chosen."""
     return roofline(wanted) if isinstance(wanted, Below) else transfer(wanted)
 
 

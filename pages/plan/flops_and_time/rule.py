@@ -136,7 +136,6 @@ def _context_words(tokens: int) -> str:
 def _draw_curves(
     drawing: Drawing, contexts: Sequence[int], curves: Sequence[Curve], look: Look
 ) -> None:
-    """Draw thin lines of the others, then the chosen model's two."""
     chosen, *others = curves[:2] if look.present else curves  # large text has room for one more
     causal, full = _names(chosen)
     lines = [
@@ -156,7 +155,6 @@ def _draw_curves(
 
 
 def _names(curve: Curve) -> tuple[str, str]:
-    """Return what the two lines of a model are called."""
     texts = (_("{model}, causal"), _("{model}, full attention"))
     return texts[0].format(model=curve.name), texts[1].format(model=curve.name)
 
@@ -206,7 +204,6 @@ class TwoLayers:
 
 
 def choose_two_layers() -> TwoLayers:
-    """Show the sizes of the layers and return them."""
     size = partial(ASK.select_slider, options=SIZES, labels="{:,}".format)
     return TwoLayers(
         rows=size("rows", _("Rows of x (B)"), default=1024),
@@ -277,7 +274,6 @@ def rule(place: tuple[ChosenModel, int]) -> Shown:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def curve_of(spec: ModelSpec) -> Curve:
-    """Return the ratios of a model at every context."""
     causal, full = (
         tuple(float(six_nd_ratio(spec, context, causal=each).amount) for context in CONTEXTS)
         for each in (True, False)
@@ -314,7 +310,6 @@ def choose_rule() -> tuple[ChosenModel, int] | TwoLayers:
 
 
 def model_or_layers(wanted: tuple[ChosenModel, int] | TwoLayers) -> Shown:
-    """Show what was chosen."""
     return why_six(wanted) if isinstance(wanted, TwoLayers) else rule(wanted)
 
 

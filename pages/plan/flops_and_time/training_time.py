@@ -104,7 +104,6 @@ def days_picture(device_seconds: float, mfu: float, num_devices: int, look: Look
 
 
 def _draw_band(drawing: Drawing, counts: Sequence[int], device_seconds: float, look: Look) -> None:
-    """Draw the times between the usual shares of the peak."""
     for share, fill in ((LOW_MFU, None), (HIGH_MFU, "tonexty")):
         drawing.scatter(
             x=counts, y=[device_seconds / (share * count * DAY) for count in counts],
@@ -117,7 +116,6 @@ def _draw_band(drawing: Drawing, counts: Sequence[int], device_seconds: float, l
 def _draw_chosen(
     drawing: Drawing, counts: Sequence[int], device_seconds: float, mfu: float, look: Look
 ) -> None:
-    """Draw the line of the chosen MFU."""
     seconds = [device_seconds / (mfu * count) for count in counts]
     drawing.scatter(
         x=counts, y=[each / DAY for each in seconds], mode="lines+markers",
@@ -189,7 +187,6 @@ def _part(time: Item, name: str) -> float:
 
 
 def _lines_sentence(rows: Rows) -> str:
-    """Return each cluster's time and its largest line after compute."""
     parts = []
     for label, time in rows:
         others = [part for part in time.children if part.name != "compute"]
@@ -202,7 +199,6 @@ def _lines_sentence(rows: Rows) -> str:
 
 
 def _lines_table(rows: Rows) -> Table:
-    """Return one row a cluster."""
     columns: dict[str, Sequence[object]] = {_("devices"): [label for label, _time in rows]}
     for name in LOOKS:
         columns[_(name)] = [format_seconds(_part(time, name)) for _label, time in rows]
@@ -241,7 +237,6 @@ class Run:
 
 
 def choose_run() -> Run:
-    """Show the inputs and return the plan."""
     params, tokens, count = _numbers()
     places = [each.place() for each in (params, tokens, count)]
     mfu = ASK.slider("mfu", _("MFU (model FLOPs utilization)"), 0.01, 1.0, default=0.5, step=0.01)
@@ -307,7 +302,6 @@ def _run_time(run: Run) -> Item:
 
 
 def _run_peak(run: Run) -> float:
-    """Return the peak of a device, which somebody has to know."""
     device = run.device.device
     if peak := device.peak.get(run.dtype, 0.0):
         return peak
@@ -406,12 +400,10 @@ class Plan:
 
     @property
     def tokens(self) -> float:
-        """Tokens that training sees."""
         return self.trillions * 1e12
 
 
 def choose_plan() -> Plan:
-    """Show the inputs and return what they say."""
     model = choose_the_model()
     wanted = ASK.select_slider("cluster", _("Devices"), CLUSTERS, default=64, labels="{:,}".format)
     split = {
@@ -608,12 +600,10 @@ def choose_time() -> Run | Plan:
 
 
 def training_time_of(wanted: Run | Plan) -> Shown:
-    """Show the time by the way that was chosen."""
     return days(wanted) if isinstance(wanted, Run) else lines(wanted)
 
 
 def two_times(a: Sequence[Run | Plan], b: Sequence[Run | Plan]) -> Shown:
-    """Show two ways or settings side by side."""
     both = (*a, *b)
     words = [_run_words(x) if isinstance(x, Run) else _plan_words(x) for x in both]
     compared = [

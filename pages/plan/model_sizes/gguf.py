@@ -64,7 +64,6 @@ def sentence(spec: ModelSpec, items: Mapping[str, Item], case: Case) -> str:
 
 
 def write_code(spec: ModelSpec, items: Mapping[str, Item]) -> str:
-    """Return Python that adds up the parts of each file."""
     lines = [f'    "{name}": {item.python},' for name, item in items.items()]
     return CODE.format(num_params=counts(spec).total, lines="\n".join(lines))
 

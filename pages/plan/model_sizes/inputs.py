@@ -123,7 +123,6 @@ def several_devices(key: str, count: int) -> Line:
 
 
 def landmarks() -> list[Line]:
-    """Return well-known memories to hold a model against."""
     return [several_devices(*each) for each in _LANDMARKS]
 
 

@@ -79,12 +79,10 @@ def choose_several() -> Several | None:
 
 
 def one_or_several(case: Case, wanted: Several | None) -> Shown:
-    """Show the slider's model, or the chosen sizes side by side."""
     return one_model(case) if wanted is None else table(case, wanted)
 
 
 def one_model(case: Case) -> Shown:
-    """Show the bytes of the model's weights, format by format."""
     items = {name: _weights(case, name) for name in case.formats}
     own = dict(items)
     packed, refusal = packed_in(case)
@@ -235,7 +233,6 @@ def table(case: Case, wanted: Several) -> Shown:
 
 
 def table_code(cells: Sequence[Cell], *, scales: bool) -> str:
-    """Return Python that works out every cell."""
     sizes = {
         cell.size.name: (
             cell.size.num_params,

@@ -235,7 +235,6 @@ def parts_side(case: Case, wanted: str) -> Compared:
 
 
 def sentence(name: str, tree: Item, active: Item) -> str:
-    """Return all parameters, the largest part, and what a token passes."""
     largest = max(tree.children, key=lambda part: part.amount)
     said = _("{model}: {count} parameters, {share} of them in {part}").format(
         model=name,
@@ -251,7 +250,6 @@ def sentence(name: str, tree: Item, active: Item) -> str:
 
 
 def write_code(tree: Item, active: Item) -> str:
-    """Return Python that counts the parameters, part by part."""
     parts = [line for line in tree.walk() if not line.children]
     lines = [f'    "{part.name}": {part.python},' for part in parts]
     return CODE.format(lines="\n".join(lines), active=active.python)
@@ -284,7 +282,6 @@ def _only_part(whole: Item) -> Item:
 
 
 def tensor_code(shape: tuple[int, ...]) -> str:
-    """Return Python that works out the bytes in every format."""
     lines = [f'    "{name}": {block_bits(name)},' for name in FORMATS_SHOWN]
     return TENSOR_CODE.format(shape=shape, formats="\n".join(lines))
 

@@ -68,7 +68,6 @@ class Rank:
 
     @property
     def num_bytes(self) -> int:
-        """All of it."""
         return sum(self.held.values())
 
 
@@ -98,7 +97,6 @@ def collective_name(collective: Collective) -> str:
 
 
 def rank_said(rank: Rank, capacity: float, look: Look) -> str:
-    """Return what a device holds, part by part."""
     parts = _(", ").join(
         _("{name} {size}").format(name=_(MEANINGS[meaning]), size=look.format_bytes(size))
         for meaning, size in rank.held.items()
@@ -113,12 +111,10 @@ def rank_said(rank: Rank, capacity: float, look: Look) -> str:
 
 
 def phases(collective: Collective) -> list[str]:
-    """Return what is done in each turn."""
     return [_(PATTERN_NAMES[turn.pattern]) for turn in collective.turns]
 
 
 def sentences(collective: Collective, look: Look) -> Iterator[str]:
-    """Yield how far it is, before the first turn and after each."""
     num_turns = len(collective.turns)
     values = {
         "count": num_turns,
@@ -153,7 +149,6 @@ def moving_sentence(collective: Collective, look: Look) -> str:
 
 
 def moving_table(found: Sequence[Collective], look: Look) -> Table:
-    """Return one row a collective."""
     return {
         _("collective"): [collective_name(each) for each in found],
         _("devices"): [each.num_ranks for each in found],
@@ -245,12 +240,10 @@ def _draw_arrow(drawing: Drawing, chunk: int, source: int, target: int, color: s
 
 
 def step_title(step: RingStep) -> str:
-    """Return what this step does, translated."""
     return _(PHASES[step.phase])
 
 
 def _ring_alt(steps: Sequence[RingStep], number: int) -> str:
-    """Return how far the ring is and what each rank has sent."""
     step = steps[number]
     num_ranks = len(step.values)
     finished = sum(len(ranks) == num_ranks for row in step.ranks_in for ranks in row)
@@ -272,7 +265,6 @@ def _ring_alt(steps: Sequence[RingStep], number: int) -> str:
 
 
 def _ring_table(step: RingStep) -> Table:
-    """Return one row a rank."""
     columns = {
         _("chunk {number}").format(number=chunk): [_written(row[chunk]) for row in step.values]
         for chunk in range(len(step.values))
@@ -313,7 +305,6 @@ def choose_ring() -> tuple[int, int]:
 
 
 def ring(wanted: tuple[int, int]) -> Shown:
-    """Show the ring after a step that the reader chooses."""
     num_ranks, number = wanted
     steps = ring_steps(num_ranks)
     picture = ring_picture(steps, number, look())
@@ -403,7 +394,6 @@ def moving(case: Case, name: str) -> Shown:
 
 
 def _find(found: Sequence[Collective], name: str) -> Collective:
-    """Return the collective of that name that sends most."""
     for each in found:
         if name in (MOST, each.item.name):
             return each

@@ -120,7 +120,6 @@ def _links_alt(rows: Sequence[_Row]) -> str:
 
 
 def _links_table(rows: Sequence[_Row]) -> Table:
-    """Return one row a bar."""
     return {
         _("what"): [row.label for row in rows],
         _("least"): [format_seconds(row.item.low) for row in rows],
@@ -221,7 +220,6 @@ def _ring_said(num_ranks: int) -> list[str]:
 
 
 def _bars_said(overlap: float) -> str:
-    """Return what the bars of the links are."""
     said = _(
         "Bars are the data sheet's bandwidth; the thin lines reach to what small messages "
         "make of it. Compute is at {reached} of the peak."

@@ -78,7 +78,6 @@ def sent_text(way: Sharding, look: Look) -> str:
 
 
 def _sharding_table(ways: Sequence[Sharding], look: Look) -> Table:
-    """Return one row a way."""
     return {
         **parts_table(_way_bars(ways), look, _("way")),
         _("sent in a step"): [look.format_bytes(way.sent.amount) for way in ways],
@@ -87,7 +86,6 @@ def _sharding_table(ways: Sequence[Sharding], look: Look) -> Table:
 
 
 def choose_program() -> str:
-    """Return which of the programs stands below the picture."""
     names = {"ddp": "DDP", "fsdp2": "FSDP2"}
     return ASK.segmented(
         "card", _("Program"), tuple(names), default="ddp", labels=names.__getitem__
@@ -95,7 +93,6 @@ def choose_program() -> str:
 
 
 def sharding(case: Case, card: str) -> Shown:
-    """Show DDP, ZeRO and FSDP side by side."""
     note_lengths(case)
     ways = shardings(case.spec, case.recipe, case.cluster)
     chosen = ZERO[case.cluster.zero_stage]

@@ -211,6 +211,5 @@ def note_lengths(case: Case) -> None:
 
 
 def refusal(problem: ValueError) -> Shown:
-    """Tell why the choices cannot go together."""
     st.info(str(problem))
     return Shown(headline=_("These choices cannot go together."))

@@ -90,12 +90,10 @@ def _draw_passes(drawing: Drawing, slots: Schedule, look: Look) -> None:
 
 
 def num_virtual(slots: Schedule) -> int:
-    """Return how many virtual stages each stage has."""
     return 1 + max(slot.run for slot in slots[0])
 
 
 def schedule_end(slots: Schedule) -> float:
-    """Return when the last pass ends."""
     return max(row[-1].end for row in slots)
 
 
@@ -133,12 +131,10 @@ def stages_text(count: int) -> str:
 
 
 def batches_text(count: int) -> str:
-    """Return a number of micro-batches in words."""
     return ngettext("{count} micro-batch", "{count} micro-batches", count).format(count=count)
 
 
 def _schedule_table(slots: Schedule) -> Table:
-    """Return one row a stage."""
     return {
         _("stage"): list(range(len(slots))),
         _("first pass starts"): [row[0].start for row in slots],
@@ -160,7 +156,6 @@ print(f"each stage waits {{waiting:.1%}} of the time")
 
 
 def schedule(case: Case) -> Shown:
-    """Show who works when in a pipeline, and the bubble."""
     note_lengths(case)
     stages, batches = case.cluster.pipeline, case.recipe.accumulation
     virtual = case.cluster.virtual_stages
@@ -183,7 +178,6 @@ def schedule(case: Case) -> Shown:
 
 
 def _schedule_sentence(stages: int, batches: int, virtual: int) -> str:
-    """Return how long a stage waits."""
     if stages == 1:
         return _("One stage has nobody to wait for: there is no pipeline and no bubble")
     words = {

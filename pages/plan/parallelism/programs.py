@@ -133,7 +133,6 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 @st.cache_resource(show_spinner=False)
 def printed() -> dict[str, tuple[str, ...]]:
-    """Return what the programs printed on this server, card by card."""
     return {}
 
 

@@ -27,7 +27,6 @@ def times_sent() -> float:
 
 
 def ask_about_the_ring() -> None:
-    """Ask how much an all-reduce sends."""
     answer = times_sent()
     wrong = {
         1.0: _("Once is what the reduce-scatter alone comes close to; the sums must go back too."),
@@ -54,7 +53,6 @@ def ask_about_the_ring() -> None:
 
 
 def ask_which_stage() -> None:
-    """Ask which stage of a pipeline uses the most memory."""
     held = stage_bytes()
     wrong = {
         NUM_STAGES - 1: _(

@@ -98,13 +98,11 @@ def _memory_link(case: Case) -> Callable[[], None] | None:
 
 
 def _open_memory_page(case: Case) -> None:
-    """Show a link that opens the memory page in this state."""
     label = _("Open in Training memory →")
     page_links.show_link("plan/training_memory", label, _memory_query(case))
 
 
 def _memory_query(case: Case) -> dict[str, str]:
-    """Return the settings of the memory page that mean the same."""
     cluster, recipe, chosen = case.cluster, case.recipe, link.values()
     settings = {
         **{name: chosen[ASK.key(name)] for name in SAME_CHOICES if ASK.key(name) in chosen},

@@ -38,5 +38,4 @@ def _lines(item: Item, known: dict[str, str], given: str) -> Iterator[str]:
 
 
 def variable(item: Item) -> str:
-    """Return what an amount is called in code."""
     return item.name.replace(" ", "_")

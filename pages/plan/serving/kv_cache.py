@@ -110,7 +110,6 @@ def _heads_table(variants: Sequence[KVVariant], look: Look) -> Table:
 
 
 def choose_block() -> int:
-    """Return the tokens of one block of the engine's cache."""
     return ASK.segmented("block", _("Tokens in a block (PagedAttention)"), BLOCKS, default=16)
 
 

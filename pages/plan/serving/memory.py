@@ -113,7 +113,6 @@ def _total(sweep: MemorySweep, place: int) -> float:
 
 
 def chosen_bytes(sweep: MemorySweep) -> float:
-    """Return the bytes of the plan."""
     return _total(sweep, sweep.values.index(sweep.chosen))
 
 

@@ -20,7 +20,6 @@ PLAN = ServingPlan(prompt_len=7680, output_len=512)
 
 
 def ask_how_many() -> None:
-    """Ask how many sequences a small device can serve at once."""
     question = _(
         "{model} in bfloat16 on a {device} ({capacity} usable): how many concurrent "
         "sequences of {context} tokens can it hold?"

@@ -32,7 +32,6 @@ class _Block:
 
 
 def allocator_picture(state: AllocatorState, look: Look) -> Picture:
-    """Return one bar for each segment, the first on top."""
     blocks, drawing, layout = _blocks(state), Drawing(), look.layout()
     widest = max((segment.num_bytes for segment in state.segments), default=MIB)
     _draw_blocks(drawing, [each for each in blocks if each.name], widest, look, tensors=True)
@@ -153,7 +152,6 @@ def choose_line() -> tuple[Sequence[Moment], int]:
 
 
 def allocator(wanted: tuple[Sequence[Moment], int]) -> Shown:
-    """Show a program, and the allocator after the chosen line."""
     moments, number = wanted
     moment = moments[number - 1]
     picture = allocator_picture(moment.state, look())
@@ -167,7 +165,6 @@ def allocator(wanted: tuple[Sequence[Moment], int]) -> Shown:
 
 
 def sentence(number: int, moment: Moment) -> str:
-    """Return what is allocated, what is reserved, and what was the most."""
     state = moment.state
     return _(
         "After line {number}: {allocated} allocated, {reserved} reserved, {idle} of it idle; "

@@ -45,7 +45,6 @@ def bar(case: Case) -> Shown:
 
 
 def two_settings(a: Sequence[Case], b: Sequence[Case]) -> Shown:
-    """Show the peaks of two settings and what each is made of."""
     cases = [*a, *b]
     tidied = [case.scenario.tidied() for case in cases]
     names = two_names(*(short_words(each, that_differ(tidied)) for each in tidied))
@@ -84,7 +83,6 @@ def stage_label(stage: Item) -> str:
 
 
 def peak_moment(stage: Item) -> Item:
-    """Return the moment at which a stage holds most."""
     return max(stage.child("step peak").children, key=lambda moment: moment.amount)
 
 

@@ -165,7 +165,6 @@ def _choose_recipe() -> TrainingRecipe:
 
 
 def _precision_label(key: str) -> str:
-    """Return a precision with its bytes for each parameter."""
     return _("{count} B · {name}").format(
         name=LABELS["precision"](key), count=PRECISIONS[key].with_adam
     )
@@ -210,13 +209,11 @@ def _choose_cluster(spec: ModelSpec, device: DeviceSpec) -> Cluster:
 
 
 def refusal(problem: ValueError) -> Shown:
-    """Say why a setting cannot be trained."""
     st.error(str(problem))
     return Shown(headline=_("This setting cannot be trained."))
 
 
 def write_code(case: Case) -> str:
-    """Return Python that gives the headline number."""
     scenario = case.scenario
     layout = _changed(scenario.cluster, Cluster(device=scenario.cluster.device))
     return _CODE.format(

@@ -52,12 +52,10 @@ class Box:
 
     @property
     def name(self) -> str:
-        """Translated."""
         return _("one device") if self.level == 0 else _(self.item.name)
 
 
 def boxes(root: Item) -> tuple[Box, ...]:
-    """Return every item that counts towards the root, parents first."""
     return tuple(_walk(Box("", root, 0, 0, "muted", "")))
 
 
@@ -190,7 +188,6 @@ PATHS: Final = (
 
 
 def choose_item() -> str:
-    """Return the path of the line to explain."""
     return ASK.selectbox(
         "item", _("Part"), PATHS, default="activations/attention", labels=path_label
     )
@@ -229,7 +226,6 @@ def items(case: Case, asked: str) -> Shown:
 
 
 def path_label(path: str) -> str:
-    """Return the names from the whole down to a line."""
     if not path:
         return _("one device")
     return " › ".join(_(name) for name in path.split(SEPARATOR))
@@ -286,7 +282,6 @@ def absence(asked: str, path: str) -> str:
 
 
 def sentence(root: Item, line: Item, path: str) -> str:
-    """Return a line, its bytes, and its share of the whole."""
     return _("{line}: {amount}, {share} of what one device holds").format(
         line=path_label(path),
         amount=look().format_bytes(line.amount),

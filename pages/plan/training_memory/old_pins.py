@@ -69,7 +69,6 @@ def _adopt(wanted: Mapping[str, str]) -> None:
 
 
 def _here() -> dict[str, str]:
-    """Return what the link says about the inputs of the page."""
     start = ASK.key("")
     return {
         name.removeprefix(start): value

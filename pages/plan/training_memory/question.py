@@ -21,7 +21,6 @@ ASKED: Final = ("end of forward", "end of backward", "optimizer step")
 
 
 def ask_when_it_peaks() -> None:
-    """Ask when memory peaks once every layer is recomputed."""
     before, _size = _peak("none")
     moment, after = _peak("full")
     reasons = {

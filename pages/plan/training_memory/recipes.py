@@ -121,7 +121,6 @@ class Wanted:
 
 
 def choose_recipes() -> Wanted:
-    """Return what is compared, and the memory that the states may take."""
     view = ASK.segmented(
         "by", _("Compare"), tuple(VIEWS), default="precisions", labels=lambda view: _(VIEWS[view])
     )
@@ -177,7 +176,6 @@ def _memory_text(device: DeviceSpec, wanted: Wanted) -> str:
 
 
 def _rows(case: Scenario, view: str) -> tuple[Rows, int]:
-    """Return the bars and the place of the one in use."""
     recipe = case.recipe
     if view == "optimizers":
         rows = [

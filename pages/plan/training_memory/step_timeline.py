@@ -147,7 +147,6 @@ def draw_phases(drawing: Drawing, points: Sequence[Point], look: Look) -> None:
 
 
 def _draw_peak(drawing: Drawing, report: StepReport, look: Look) -> None:
-    """Name the highest moment, with an arrow to it."""
     point = report.peak_point
     is_right = point.place > report.points[-1].place / 2
     drawing.note(
@@ -232,7 +231,6 @@ class Shared:
 
 @st.cache_resource(show_spinner=False)
 def shared() -> Shared:
-    """Return this server's simulations."""
     return Shared()
 
 
@@ -289,7 +287,6 @@ def _verdict(report: StepReport, expected: OneDevice) -> str:
 def _offer_simulation(
     case: Scenario, expected: OneDevice, report: StepReport | None, progress: DeltaGenerator
 ) -> None:
-    """Show the button that simulates the step, and the reader's own measurement."""
     pushed = st.button(
         _("Simulate this step") if report is None else _("Simulate it again"),
         key=ASK.key("simulate"),
@@ -364,7 +361,6 @@ def _tell(name: str, place: DeltaGenerator) -> None:
 
 
 def _show_holders(report: StepReport) -> None:
-    """Show who holds the memory at the peak."""
     title = _("Who holds the memory at the peak: {count} operations simulated in {seconds}")
     with st.expander(
         title.format(count=f"{report.num_events:,}", seconds=format_seconds(report.seconds)),

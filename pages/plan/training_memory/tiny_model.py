@@ -16,7 +16,6 @@ _ROOM: Final = 1.15
 
 
 def tiny_picture(account: TinyAccount, look: Look) -> Picture:
-    """Return two stacked bars of bytes."""
     parts, kept = account.memory.children, 4 * round(account.kept.amount)
     real = [replace(p, amount=kept) if p.name == "activations" else p for p in parts]
     bars = [(_("by the formulas"), parts), (_("as torch keeps it"), real)]
@@ -61,7 +60,6 @@ print(sum(w.numel() for w in matrices), "parameters,", sum(kept.values()), "valu
 
 
 def choose_sizes() -> tuple[int, int, int]:
-    """Return rows, width and layers."""
     return (
         ASK.select_slider("tiny_batch", _("Rows B"), SIZES, default=2),
         ASK.select_slider("tiny_width", _("Width D"), SIZES, default=4),
@@ -70,7 +68,6 @@ def choose_sizes() -> tuple[int, int, int]:
 
 
 def tiny_model(wanted: tuple[int, int, int]) -> Shown:
-    """Show the account of B rows through L layers of width D."""
     batch, width, layers = wanted
     account = tiny_account(batch, width, layers)
     code = CODE.format(batch=batch, width=width, layers=layers)
@@ -89,7 +86,6 @@ def tiny_model(wanted: tuple[int, int, int]) -> Shown:
 
 
 def sentence(account: TinyAccount) -> str:
-    """Return what the formulas give, and what autograd really keeps."""
     return _(
         "{params} parameters, {memory}, {flops} FLOPs by the formulas; autograd keeps {kept} "
         "values, not {counted}"

@@ -56,7 +56,6 @@ LABELS: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 def choice_text(name: str, scenario: Scenario) -> str:
-    """Return the value of a choice in the words of the page."""
     value = scenario.choices[name]
     if name in LABELS:
         return LABELS[name](value)
@@ -70,7 +69,6 @@ def choice_text(name: str, scenario: Scenario) -> str:
 
 
 def that_differ(scenarios: Sequence[Scenario]) -> list[str]:
-    """Return the names of the choices in which scenarios differ."""
     found = [{name: each.choices[name] for name in CHOICES} for each in scenarios]
     return [name for name in CHOICES if any(each[name] != found[0][name] for each in found)]
 

@@ -88,29 +88,24 @@ class Case:
 
     @property
     def work(self) -> Work:
-        """What is done with the model."""
         return "serve" if isinstance(self.how, ServingPlan) else "train"
 
     @property
     def ways(self) -> Mapping[str, Job]:
-        """Every way of the work, with the chosen lengths."""
         if isinstance(self.how, ServingPlan):
             return serving_ways(self.how, self.model.spec)
         return training_ways(self.how, self.layout)
 
     @property
     def job(self) -> Job:
-        """The way picked out."""
         return self.ways[self.way]
 
     @property
     def tokens(self) -> int:
-        """Tokens of a sequence as they were asked for."""
         return self.how.context if isinstance(self.how, ServingPlan) else self.how.seq_len
 
     @property
     def sequences(self) -> int:
-        """How many sequences at once."""
         return self.how.concurrency if isinstance(self.how, ServingPlan) else self.how.batch_size
 
     @property
@@ -120,7 +115,6 @@ class Case:
 
 
 def choose_case() -> Case:
-    """Show the inputs, the sliders first, and return what is chosen."""
     sliders, rail = st.container(gap="small"), st.container(gap="small")
     settings = st.popover(_("Settings"), icon=":material/tune:", key="fits_settings")
     with rail:
@@ -169,7 +163,6 @@ def choose_case() -> Case:
 
 
 def _choose_layout() -> Layout:
-    """Return how several devices share the training, beside sharding all states."""
     context = ASK.select_slider(
         "context",
         _("Context-parallel size (CP)"),
@@ -205,7 +198,6 @@ def way_label(way: str) -> str:
 
 
 def sequences_label(work: Work) -> str:
-    """Return what the number of sequences on a device is called."""
     return _("Concurrent sequences") if work == "serve" else _("Micro-batch size")
 
 
@@ -239,7 +231,6 @@ def _choose_how(
 
 
 def checkpointing_label(checkpointing: Checkpointing) -> str:
-    """Return how much is recomputed, in a word."""
     return _(_CHECKPOINTING[checkpointing])
 
 
@@ -251,7 +242,6 @@ def what(case: Case) -> str:
 
 
 def note_context(case: Case) -> None:
-    """Say so if fewer tokens are counted than were asked for."""
     if case.read_tokens < case.tokens:
         st.caption(
             _("{model} reads at most {longest} tokens: that many are counted.").format(

@@ -274,7 +274,6 @@ def count_sentence(plane: Plane, labels: Labels, look: Look) -> str:
 
 
 def hover_text(plane: Plane, labels: Labels, pair: tuple[str, str], look: Look) -> str:
-    """Return what a square says when the pointer stands on it."""
     cell, fewest = plane.cells[pair], plane.fewest[pair]
     head = f"<b>{labels.rows[pair[0]]}</b> · {labels.columns[pair[1]]}"
     if cell.need is None:
@@ -382,7 +381,6 @@ def fits_map(case: Case) -> Shown:
 
 
 def legend_html(plane: Plane, labels: Labels) -> str:
-    """Return what the signs and colours mean, for above the squares."""
     parts = [
         f'<span><b style="--cause:var(--b2g-{sign.color.replace("_", "-")})">'
         f"{escape(sign.text)}</b> {escape(sign.name)}</span>"
@@ -394,7 +392,6 @@ def legend_html(plane: Plane, labels: Labels) -> str:
 
 
 def models_of(case: Case) -> dict[str, ModelSpec]:
-    """Return the models of the picture, small to large."""
     keys = MODELS if case.all_in_picture else _FEWEST_MODELS if presenting() else _FEW_MODELS
     found = {key: MODELS[key] for key in keys} | {case.model.key or OWN: case.model.spec}
     return dict(sorted(found.items(), key=lambda pair: counts(pair[1]).total))
@@ -478,7 +475,6 @@ def _hedged(need: Item) -> str:
 
 
 def enough(fewest: Answer, *, is_guess: bool = False) -> str:
-    """Return how many devices would do, or may."""
     if is_guess and fewest.amount:
         return ngettext(
             "{count} device may be enough.", "{count} devices may be enough.", fewest.amount

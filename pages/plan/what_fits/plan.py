@@ -95,7 +95,6 @@ def show_plan(chosen: Chosen) -> Shown:
 
 
 def _speeds(counts: Sequence[Count]) -> tuple[list[Speed], str]:
-    """Return how fast each is, or why that is not known."""
     found = []
     try:
         for count in counts:
@@ -236,7 +235,6 @@ def _arguments(value: Cluster | TrainingRecipe) -> str:
 
 
 def refusal(problem: ValueError) -> Shown:
-    """Say why a plan cannot be."""
     st.error(str(problem))
     return Shown(headline=_("This plan cannot be trained."))
 

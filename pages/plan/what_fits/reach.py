@@ -50,7 +50,6 @@ _LOOKS: Final = (
 
 
 def reach_picture(edges: Sequence[Edge], here: tuple[int, int], many: str, look: Look) -> Picture:
-    """Return lines below which everything fits, and the chosen point."""
     layout, drawing = look.layout(), Drawing()
     for edge, (meaning, dash, symbol) in zip(edges, _LOOKS * len(edges), strict=False):
         points = by_length(edge)
@@ -141,7 +140,6 @@ def _edges(
 
 
 def choose_devices() -> int:
-    """Return over how many devices the job is spread."""
     return ASK.select_slider("devices", _("Devices"), NUMBERS, default=1)
 
 

@@ -92,7 +92,6 @@ def before_the_drag(ask: Inputs, name: str, text: str, *, around: object = None)
 
 
 def with_number(stops: Numbers, text: str, value: Fraction | float) -> tuple[Numbers, str]:
-    """Return the stops with a number among them, and the stop that it is."""
     same = next((stop for stop, exact in stops.items() if exact == value), None)
     if same is not None:
         return dict(stops), same

@@ -242,7 +242,6 @@ def choose_split(
 
 
 def note_long_context(spec: ModelSpec, num_tokens: int) -> None:
-    """Say so if a sequence is longer than the model's context."""
     if num_tokens > spec.seq_len:
         st.caption(
             _(

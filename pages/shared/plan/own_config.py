@@ -167,7 +167,6 @@ def _keep_pasted(inputs: Inputs) -> None:
 
 
 def _keep_upload(inputs: Inputs) -> None:
-    """Bring an uploaded file the same way."""
     file = st.session_state[_upload_key(inputs)]
     if file is None:
         return

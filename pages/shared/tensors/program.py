@@ -60,6 +60,5 @@ def show_verbatim(text: str) -> None:
 
 
 def show_torch(message: str) -> None:
-    """Show torch's own words beside ours."""
     st.caption(_("What torch says:"))
     show_verbatim(message)

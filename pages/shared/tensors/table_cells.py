@@ -10,7 +10,6 @@ from pages.shared.settings import unit_system
 
 
 def size_text(num_bytes: int) -> str:
-    """Return bytes in the reader's unit."""
     return format_bytes(num_bytes, unit_system())
 
 

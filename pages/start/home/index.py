@@ -61,7 +61,6 @@ class Entry:
 
     @property
     def target(self) -> str:
-        """Its name in synonyms.toml."""
         return f"{self.kind}:{self.key}"
 
 
@@ -92,7 +91,6 @@ def _entry(kind: str, key: str, *names: str, body: str = "", links: Sequence[Lin
 
 
 def _both(message: str, **fields: str) -> tuple[str, str]:
-    """Return a message in English and in Chinese."""
     return message.format(**fields), translations("zh").gettext(message).format(**fields)
 
 
@@ -160,7 +158,6 @@ def _exported(row: PageRow, asked: ast.Attribute) -> ast.expr | None:
 
 @cache
 def _inputs(row: PageRow) -> str:
-    """Return what the settings of a page begin with in the address."""
     files = (row.file.with_name(f"{name}.py") for name in ("inputs", "page", "settings"))
     found = (_INPUTS.search(each.read_text(encoding="utf-8")) for each in files if each.exists())
     return next(each[1] for each in found if each)

@@ -22,7 +22,6 @@ ASK = Inputs("home")
 
 
 def show_start() -> None:
-    """Show the button that trains a GPT."""
     try:
         show_train_now(plan_run(WISH))
     except ValueError as error:

@@ -42,7 +42,6 @@ def search_box(ask: Inputs) -> tuple[str, Found | None]:
 
 
 def headline_of(found: Found) -> str:
-    """Return what was found in one line."""
     if found.error:
         return f"`{found.error.line}`"
     if found.is_error:
@@ -51,7 +50,6 @@ def headline_of(found: Found) -> str:
 
 
 def title_of(hit: Entry) -> str:
-    """Return what a hit is called in the reader's language."""
     return hit.names[current_language() == "zh"]
 
 
@@ -112,7 +110,6 @@ def _told(hit: Entry) -> str:
 
 
 def kind_of(hit: Entry) -> str:
-    """Return what a hit is, and of a part the page."""
     if hit.kind == "lesson":
         return _("Lesson · {page}").format(page=_(page_row(find(hit.key).page).title))
     if hit.kind == "tab":

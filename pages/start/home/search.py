@@ -167,7 +167,6 @@ class Index:
     """Which entries hold a word, and how much it says: a rare one more than a common one."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        """Read the names and bodies of entries."""
         self.entries = entries
         self.holds: dict[str, dict[int, float]] = defaultdict(dict)
         names = [[split(name) for name in entry.names] for entry in entries]
@@ -255,5 +254,4 @@ def _is_same(asked: str, known: str) -> bool:
 
 @cache
 def index() -> Index:
-    """Return the index of everything, made by the first search."""
     return Index(all_entries())

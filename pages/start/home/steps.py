@@ -44,7 +44,6 @@ _SAID: Final = {
 
 
 def show_steps() -> None:
-    """Show the steps side by side."""
     with st.container(key="home_steps", horizontal=True):
         for number, step in enumerate(STEPS, start=1):
             with st.container(key=f"home_step_{number}", gap=None):
@@ -68,7 +67,6 @@ def _picture(name: str, alt: str) -> str:
 
 
 def _said(picture: str) -> str:
-    """Return what a picture shows, in a sentence with its number."""
     return _(_SAID[picture]).format(**_words(picture))
 
 

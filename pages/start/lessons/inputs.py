@@ -60,13 +60,11 @@ class CoursePath:
 
 @cache
 def load_paths() -> Mapping[str, CoursePath]:
-    """Return the paths in the order of the file."""
     rows = tomllib.loads(_PATHS.read_text(encoding="utf-8"))
     return {key: CoursePath(**row) for key, row in rows.items()}
 
 
 def choose_course() -> Course:
-    """Show the inputs and return what they ask for."""
     paths = load_paths()
     words = {ALL: _("all"), CHECK: _("Self-check")}
     path = ASK.segmented(

@@ -63,7 +63,6 @@ class CheckItem:
 
 @cache
 def load_self_check() -> tuple[CheckItem, ...]:
-    """Return the items in the order of the file."""
     rows = tomllib.loads(_FILE.read_text(encoding="utf-8"))["item"]
     return tuple(CheckItem(**{**row, "concepts": tuple(row["concepts"])}) for row in rows)
 

@@ -44,7 +44,6 @@ def errors() -> Shown:
 
 
 def _family(error: TorchError) -> str:
-    """Return the other errors of the same family, each in one line."""
     family = [each for each in load_torch_errors() if each.family == error.family]
     lines = [_(FAMILIES[error.family]).format(count=len(family))]
     lines += [f"- `{each.line}`" for each in family if each is not error]

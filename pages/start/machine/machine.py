@@ -166,7 +166,6 @@ print(torch.__version__, "is here now")
 
 
 def no_wheel(problem: ValueError) -> Shown:
-    """Say that PyTorch has no such wheel."""
     st.warning(str(problem))
     return Shown(headline=_("There is no such wheel"))
 

@@ -27,7 +27,6 @@ _LONGEST: Final = 240  # letters of a message of torch's
 
 @st.cache_resource(show_spinner=False)
 def kept() -> dict[str, Outcome]:
-    """Return what the cards gave on this server."""
     return {}
 
 
@@ -78,7 +77,6 @@ def judged(answer: Answer, *, is_true: bool) -> str:
 
 
 def _said(text: str, outcome: Outcome) -> str:
-    """Return a translated text with the computed values in it."""
     return _(text).format(wrong=shown_value(outcome.wrong), right=shown_value(outcome.right))
 
 

@@ -47,18 +47,15 @@ def predicted(card: Card) -> bool | None:
 
 
 def prediction_key(card: Card) -> str:
-    """Return the key of the question of a card."""
     return ASK.key(f"answer_{card.key}")
 
 
 def tally() -> str:
-    """Return how many predictions of this session were right."""
     answers = [answer for card in DECK if (answer := predicted(card)) is not None]
     return _("{right} of {answered} right").format(right=sum(answers), answered=len(answers))
 
 
 def title_of(card: Card) -> str:
-    """Return a card's number and title."""
     return f"{DECK.index(card) + 1} · {_(card.title)}"
 
 

@@ -78,7 +78,6 @@ def ask_shape(name: str, start: Shape | None) -> str:
 
 
 def choose_dim(name: str, default: int) -> int:
-    """Ask which dimension the sliders drag."""
     return ASK.segmented(
         name,
         _("Dimension"),
@@ -120,13 +119,11 @@ def _length(length: int) -> str:
 
 
 def _settings(key: str) -> dict[str, object]:
-    """Return what an example writes into the inputs."""
     example = BY_KEY[key]
     texts = [*map(written_shape, example.shapes), "", "", ""]
     return {**dict(zip(NAMES, texts, strict=False)), "dim": example.dim}
 
 
 def note_column(clicked: Sequence[object]) -> None:
-    """Bring a click on a box to the dimension under the hand."""
     if clicked and clicked[0] in DIMS:
         ASK.set("dim", clicked[0])

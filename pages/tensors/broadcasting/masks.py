@@ -29,7 +29,6 @@ ROUTES: Final[Mapping[Route, str]] = {
 
 
 def choose_mask() -> MaskSpec:
-    """Ask for a mask and where it goes."""
     kind = ASK.segmented(
         "mask", _("Mask"), MASK_KINDS, default="tril", labels=lambda each: _(_KINDS[each])
     )
@@ -56,7 +55,6 @@ def choose_mask() -> MaskSpec:
 
 
 def masks(spec: MaskSpec) -> Shown:
-    """Show a mask and the attention weights that torch makes with it."""
     ran = run_mask(spec)
     has_order = spec.kind != "padding"
     picture = mask_picture(ran, look(), has_order=has_order)

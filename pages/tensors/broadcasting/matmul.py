@@ -56,13 +56,11 @@ def choose_factors() -> Factors:
 
 
 def _settings(key: str) -> dict[str, object]:
-    """Return what an example writes into the inputs."""
     product = PRODUCT_BY_KEY[key]
     return {"x": written_shape(product.left), "y": written_shape(product.right)}
 
 
 def matmul(factors: Factors) -> Shown:
-    """Show how two shapes are multiplied."""
     left, right = factors.left, factors.right
     charts = [Chart(picture=product_picture(left, right, look()), file_name="matmul")]
     code = matmul_code(left, right, factors.dtype)
@@ -77,7 +75,6 @@ def matmul(factors: Factors) -> Shown:
 
 
 def _product(factors: Factors, charts: Sequence[Chart], code: str) -> Shown:
-    """Say shape, FLOPs and copies of a product that can be computed."""
     left, right = factors.left, factors.right
     step, sizes = run_matmul(left, right, factors.dtype), matmul_sizes(left, right)
     flops = matmul_flops(

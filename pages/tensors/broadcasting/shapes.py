@@ -183,7 +183,6 @@ def _draw_grid(
 
 
 def _drawn(layout: Layout) -> tuple[int, int]:
-    """Return the rows and columns that are drawn of a tensor."""
     rows, columns = (1, 1, *layout.shape)[-2:]
     return min(rows, MOST), min(columns, MOST)
 

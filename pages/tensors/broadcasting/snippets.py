@@ -86,7 +86,6 @@ def mask_expression(spec: MaskSpec) -> str:
 
 
 def mask_code(spec: MaskSpec) -> str:
-    """Return code that hands a mask to attention and prints the weights."""
     return _MASK.format(
         length=spec.length,
         num_real=spec.num_real,

@@ -63,7 +63,6 @@ def _call_label(key: str) -> str:
 
 
 def creation(call: Call) -> Shown:
-    """Draw what a call makes, with its attributes."""
     if call.key == DEVICES:
         return _devices()
     made = make(call.key, call.rows, call.columns)

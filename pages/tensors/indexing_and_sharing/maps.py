@@ -72,7 +72,6 @@ def all_cases(name: str, show: Callable[[], None]) -> None:
 
 
 def attributes(tensor: TracedTensor) -> str:
-    """Return what a tensor says of itself, as the attributes are called."""
     layout = tensor.layout
     return " · ".join(
         (

@@ -28,7 +28,6 @@ def choose_heads() -> tuple[int, int, int]:
 
 
 def merged(lengths: tuple[int, int, int]) -> Shown:
-    """Draw both merges of a small attention."""
     tokens, heads, head_dim = lengths
     both = merge_heads(tokens, heads, head_dim)
     headline = _("reshape without transpose misplaces {count} of {total} elements")

@@ -89,7 +89,6 @@ def choose_bridge() -> Bridge | TracedIf | None:
 
 
 def tensor_and_numpy(chosen: Bridge | TracedIf | None) -> Shown:
-    """Draw what was chosen."""
     if isinstance(chosen, Bridge):
         return between_numpy(chosen)
     return of_five_differences(_differences()) if chosen is None else of_a_graph(chosen)

@@ -58,7 +58,6 @@ def choose_pair() -> Pair:
 
 
 def view_or_copy(pair: Pair) -> Shown:
-    """Run both ways, draw both, and compare them with NumPy."""
     found = [in_torch(way, pair.shape) for way in pair.ways]
     both = Part(key=ASK.key("pair_drawn"), file_name="view-or-copy")
     columns = st.container(key=both.key).columns(2, gap="medium")

@@ -74,7 +74,6 @@ def _settings(key: str) -> dict[str, object]:
 
 
 def writes(program: Program) -> Shown:
-    """Mark what was written, and list every variable before and after."""
     written = program.written
     part = _show_maps(written)
     if written.trace.error:
@@ -182,7 +181,6 @@ def _show_variables(variables: Sequence[Variable]) -> None:
 
 
 def _numbers(variable: Variable, values: Any, marked: Sequence[int] = ()) -> str:  # noqa: ANN401
-    """Return nested numbers as text, those at the marked positions bold."""
     if variable.tensor.layout.numel > MAX_NUMBERS:
         return "…"
     places = iter(range(variable.tensor.layout.numel))

@@ -34,7 +34,6 @@ Chosen = tuple[AttentionSize, int, str]
 
 
 def choose_attention() -> Chosen:
-    """Ask for a size, a program and a sequence length."""
     size = SIZES[
         ASK.segmented(
             "model", _("Size"), tuple(SIZES), default="toy", labels=lambda key: _(SIZES[key].title)
@@ -61,7 +60,6 @@ def choose_attention() -> Chosen:
 
 
 def attention(chosen: Chosen) -> Shown:
-    """Show what each statement of the program allocates."""
     size, tokens, program = chosen
     is_traced = size.has_data or program != "sdpa"
     run = run_attention(size, tokens, _lines(program, is_traced=is_traced)(size, tokens))

@@ -45,7 +45,6 @@ def choose_einsum() -> Chosen:
 
 
 def _settings(key: str) -> dict[str, object]:
-    """Return what an example writes into the inputs."""
     example = EINSUM_BY_KEY[key]
     return {"equation": example.equation, **length_settings("index", example)}
 

@@ -77,7 +77,6 @@ def choose_pattern() -> tuple[PatternCall, str, str]:
 
 
 def _settings(key: str) -> dict[str, object]:
-    """Return what an example writes into the inputs."""
     example = PATTERN_BY_KEY[key]
     call = {
         "op": example.operation,
@@ -89,7 +88,6 @@ def _settings(key: str) -> dict[str, object]:
 
 
 def pattern(chosen: tuple[PatternCall, str, str]) -> Shown:
-    """Show what a pattern does to the cells, and what it costs."""
     call, axis, annotation = chosen
     run = run_pattern(call)
     picture = pattern_picture(run, axis, axes_in(call.pattern), look())
@@ -156,7 +154,6 @@ def _notes(run: PatternRun) -> list[str]:
 
 
 def _show_steps(run: PatternRun) -> None:
-    """List the torch calls that einops' pattern stands for."""
     steps = run.plan.steps
     if not steps:
         return

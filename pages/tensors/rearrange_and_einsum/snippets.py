@@ -177,7 +177,6 @@ print("result", size(y.nbytes), "no scores of", size(scores.nbytes))"""
 
 
 def attention_code(run: AttentionRun, program: str, unit: str) -> str:
-    """Return the program as plain Python, and what prints the headline's numbers."""
     first, *lines, last = [stage.code for stage in run.stages]
     ends = {
         "hand": _SCORES + (_DIFFERENCE if run.size.has_data else ""),

@@ -40,7 +40,6 @@ class Case:
 
 
 def choose_case() -> Case:
-    """Show the inputs and return the program after it ran."""
     offer_examples(ASK, "preset", {preset.key: _title(preset) for preset in PRESETS}, _settings)
     before = ASK.used("code")
     source = ask_program(
@@ -88,7 +87,6 @@ def _follow_the_program(ran: Trace, *, is_new: bool) -> None:
 
 
 def _settings(key: str) -> dict[str, object]:
-    """Return what an example writes into the inputs."""
     preset = BY_KEY[key]
     return length_settings(preset.shape) | {
         "code": preset.source,

@@ -68,12 +68,10 @@ class Measured:
 
 @st.cache_resource(show_spinner=False)
 def measured() -> Measured:
-    """Return what this server measured."""
     return Measured()
 
 
 def choose_loader() -> Asked:
-    """Show how much an item is and how many batches are prefetched."""
     kib = ASK.select_slider(
         "item", _("Item (KiB, decompressed)"), SIZES_KIB, default=256,
         help=_("Reading an item means decompressing it, as images and tokenized shards are."),
@@ -209,7 +207,6 @@ def loader_picture(timings: Sequence[LoaderTiming], look: Look, *, is_here: bool
 
 
 def label(timing: LoaderTiming) -> str:
-    """Return how a loader is called in the picture."""
     return f"num_workers={timing.num_workers}"
 
 

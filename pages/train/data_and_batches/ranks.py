@@ -272,7 +272,6 @@ class Again:
 
 
 def choose_seeds() -> Again:
-    """Show which seeds the second run has again."""
     same = {name: ASK.toggle(f"same_{name}", _(_SAME[name]), default=True) for name in USES}
     steps = ASK.slider("steps", _("Steps"), 8, 200, default=80, step=8)
     number = ASK.number("other_seed", _("Another seed"), 10, 9999, default=1337, step=1)
@@ -289,7 +288,6 @@ def _losses(seeds: Seeds, num_steps: int) -> tuple[float, ...]:
 
 
 def seeds_tab(again: Again) -> Shown:
-    """Draw the losses of both runs and say where they part."""
     first, second = (_losses(seeds, again.num_steps) for seeds in (again.first, again.second))
     axes = Axes(x=_("step"), y=_("loss"), log=True)
     curves = {_("first run"): first, _("second run"): second}

@@ -30,7 +30,6 @@ print(x.numel(), "inputs,", y.numel(), "targets;", num_tokens - seq_len, "starts
 
 
 def windows_tab(case: Case) -> Shown:
-    """Draw the ribbon and the batch, and say what a step reads."""
     start, count = case.windows[0].start, len(case.tokens)
     first = max(start - MARGIN, 0)
     ids = case.tokens[first : start + case.seq_len + 1 + MARGIN].tolist()

@@ -50,7 +50,6 @@ def headline_text(config: TrainConfig, parameters: str) -> str:
 
 
 def plan_text(planned: Outline) -> str:
-    """Return the headline of a run that has not been started."""
     return headline_text(planned.config, f"{planned.parameters.amount:,}")
 
 
@@ -107,7 +106,6 @@ def show_prediction(prepared: Prepared) -> None:
 
 
 def ask_first_loss(planned: Outline) -> None:
-    """Ask before the start, answer from the text's own vocabulary."""
     predict_then_reveal(
         "lr_first_loss",
         _("Which loss does the model have before its first step, in nats per token?"),

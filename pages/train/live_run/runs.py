@@ -114,7 +114,6 @@ def controls_of(followed: Followed) -> Literal["enabled", "disabled", "hidden"]:
 
 
 def show_replay(followed: Followed) -> None:
-    """Say that this is a replay, and offer to end it."""
     if followed.speed:
         with st.container(key="lr_replayed", horizontal=True, vertical_alignment="center"):
             text = _("A replay, {speed} times as fast as it was.")

@@ -153,7 +153,6 @@ def choose_size() -> str:
 
 
 def choose_wish(duration: str, size: str) -> Wish:
-    """Show all further settings and return the whole wish."""
     preset = preset_of(Wish(duration=duration, size=size))
     changes: dict[str, Any] = {}
     data, shapes, learning, course = st.columns(4)

@@ -62,7 +62,6 @@ class ShownRun:
 
     @property
     def title(self) -> str:
-        """What the reader calls it."""
         return preset_title(self.run.title)
 
     @property
@@ -73,7 +72,6 @@ class ShownRun:
 
     @property
     def headline(self) -> str:
-        """Parameters, tokens a step and learning rate of this run."""
         return headline_text(self.config, self.parameters)
 
     @property
@@ -116,7 +114,6 @@ def answer_of(shown: ShownRun | None, planned: Outline | None) -> tuple[str, str
 
 
 def code_and_graph(shown: ShownRun | None, planned: Outline | None) -> None:
-    """Show torch that counts the parameters, and the ways into the model."""
     if source := _code_of(shown, planned):
         show_code("plan", source)
     if shown:

@@ -46,7 +46,6 @@ class Network:
 
 
 def choose_network() -> Network:
-    """Show depth, scale of the weights and limit."""
     depth = ASK.slider("depth", _("Layers"), 1, 50, default=8, step=1)
     gain = ASK.slider(
         "gain", _("Initial scale"), 0.1, 4.0, default=2.0, step=0.1,
@@ -62,7 +61,6 @@ def _deviations() -> tuple[float, float]:
 
 
 def clipping_tab(network: Network) -> Shown:
-    """Draw each layer's gradient norm, before and after."""
     norms = clipped_norms(network.depth, network.gain, network.max_norm)
     uncut, cut = _deviations()
     trap = _(
@@ -95,7 +93,6 @@ def _across(norms: ClippedNorms) -> str:
 
 
 def norms_picture(norms: ClippedNorms, look: Look) -> Picture:
-    """Return each layer's gradient norm before and after clipping."""
     layers = [str(layer + 1) for layer in range(len(norms.before))]
     before, after = _("before clipping"), _("after clipping")
     layout, drawing = look.layout(), Drawing()

@@ -41,7 +41,6 @@ print("{name}:", f"{{distances.min().item():.3g}}", "from the minimum")
 
 
 def race_tab(case: Case) -> Shown:
-    """Draw the paths and say who is nearest."""
     paths = race(case.surface, case.rules, case.num_steps)
     notes = [
         _("Each begins at {start} with the same learning rate. The loss is {formula}.").format(

@@ -107,7 +107,6 @@ def choose_switches() -> Switches:
 
 
 def rule_tab(case: Case, switches: Switches) -> Shown:
-    """Show every step of one parameter under the composed rule."""
     rule = Rule(
         lr=case.lr, beta1=case.beta1, beta2=case.beta2,
         weight_decay=case.weight_decay if switches.decay != "none" else 0.0,
@@ -176,7 +175,6 @@ def _to_training_memory() -> None:
 
 
 def state_picture(rows: Sequence[HeldBytes], look: Look) -> Picture:
-    """Return the bytes of state for one weight, an optimizer a bar."""
     layout, drawing = look.layout(), Drawing()
     names, amounts = [row.name for row in rows], [row.per_parameter for row in rows]
     kept = [_(", ").join(name for name, _size in row.tensors) or _("nothing") for row in rows]

@@ -54,7 +54,6 @@ class Schedule:
 
 
 def choose_schedule() -> Schedule:
-    """Show the schedule and its numbers."""
     kind = ASK.selectbox(
         "schedule", _("Schedule"), tuple(KINDS), default="warmup", labels=lambda k: _(KINDS[k])
     )
@@ -84,7 +83,6 @@ def rates_of(kind: str, num_steps: int, turn: int) -> tuple[float, ...]:
 
 
 def schedules_tab(chosen: Schedule) -> Shown:
-    """Draw the learning rate over the training."""
     rates = rates_of(chosen.kind, chosen.num_steps, chosen.turn)
     unit = _("step") if chosen.kind == "warmup" else _("epoch")
     axes = Axes(x=unit, y=_("learning rate"), log=chosen.kind == "step")

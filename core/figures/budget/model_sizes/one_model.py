@@ -203,7 +203,6 @@ def _table(items: Items, chosen: Line, look: Look) -> Table:
 
 
 def _joined(item: Item, what: str) -> str:
-    """Return the formulas of all parts as one sum."""
     parts = [getattr(part, what) for part in item.walk() if part.rule is not None]
     return " + ".join(parts).replace("*", "×")
 

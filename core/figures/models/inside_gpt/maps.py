@@ -101,7 +101,6 @@ def _domains(maps: Sequence[Map]) -> list[list[float]]:
 
 
 def _cells(each: Map, pieces: Sequence[str], look: Look) -> dict[str, Any]:
-    """Return the fields of one heat map."""
     rows = [[_rounded(value) for value in row] for row in each.rows]
     count = len(rows) * len(rows[0])
     writes = count <= MOST_WRITTEN and len(rows[0]) <= 16 and not look.present

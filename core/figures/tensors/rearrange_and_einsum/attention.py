@@ -120,7 +120,6 @@ def _sentence(run: AttentionRun, look: Look) -> str:
 
 
 def _table(run: AttentionRun, look: Look) -> Table:
-    """Return the statements with kind, shape, bytes and FLOPs."""
     kinds = {"view": _("view"), "copy": _("copy"), "new": _("new")}
     return {
         _("statement"): [stage.code for stage in run.stages],

@@ -112,7 +112,6 @@ def _words(cell: IndexCell) -> str:
 
 
 def _table(rows: Sequence[IndexRow], names: Sequence[str]) -> Table:
-    """Return the length of each dimension, row by row."""
     return {
         _("tensor"): [row.label for row in rows],
         **{
