@@ -59,6 +59,7 @@ def texts_in(path: Path, root: Path = ROOT) -> Iterator[Message]:
 
 
 def texts_of_tables(root: Path = ROOT) -> Iterator[Message]:
+    """Yield the texts of rows that are kept beside the code."""
     for files, columns in TABLES.items():
         for path in sorted(root.glob(files)):
             for rows in tomllib.loads(path.read_text(encoding="utf-8")).values():
