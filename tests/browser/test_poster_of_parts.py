@@ -43,7 +43,7 @@ def opened(new_page, visit, ready):
         page = visit(
             new_page(lang=lang, theme=theme, **({"url": url} if url else {})), path, **query
         )
-        page.locator("button[data-kind=svg]").first.wait_for()
+        page.locator("summary[data-kind=save]").first.wait_for()
         ready(page)
         return page
 
@@ -199,7 +199,7 @@ def test_a_teachers_link_or_a_projector_has_no_posters_below_a_part(
     visit(page, path, **query)
     page.locator(".graph .picture, [data-chart=loss]").first.wait_for()
     ready(page)
-    assert page.locator("button[data-kind=svg]").count() == 0
+    assert page.locator("summary[data-kind=save]").count() == 0
 
 
 def test_the_samples_of_a_run_are_saved_as_pixels_too(opened, fresh, tmp_path):

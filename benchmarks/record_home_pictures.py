@@ -1,6 +1,6 @@
-"""Compute again what the five pictures of Home show, and write it beside them.
+"""Compute again what the five pictures of Home show, and write it beside their code.
 
-python -m core.figures.start.home.record_steps        # seconds; then commit steps.json
+python -m benchmarks.record_home_pictures        # seconds; then commit steps.json
 
 Home paints before torch is loaded, and two of its pictures come from torch: the graph that the
 engine ran, and what a trained GPT says next. So all five are computed once and kept as numbers.
