@@ -1,8 +1,8 @@
 """Collect every text that a reader sees: for the Chinese catalogue, and to train on.
 
 A developer's tool, run by `make translations`; it needs Babel, the dashboard does not. Texts are
-the arguments of `_`, `ngettext` and `N_`, the question in the first docstring line of a page, and in
-a TOML file of core the values of the keys that its first line names ("# Texts: source, note").
+the arguments of `_`, `ngettext` and `N_`, the question in the first docstring line of a page, and
+in a TOML file of core the values of keys that its first line names ("# Texts: source, note").
 The lessons, as Markdown and TOML beside the pages, become one file that a run can learn from.
 """
 

@@ -10,7 +10,7 @@ from core.budget.item import Formula, Item, Kind, Number, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.training.checkpointing import kept_tensors, recomputed_tensors
-from core.budget.training.saved_tensors import LAYER_NORM, NORMED, RMS_NORM, Rows
+from core.budget.training.saved_tensors import NORMED, Rows, norm_rows
 from core.budget.weights.parameters import local_sizes
 from core.language import N_
 from core.models.spec import ModelSpec
@@ -143,7 +143,7 @@ def rotary_activations(sizes: Mapping[str, Number]) -> Item:
 
 @lru_cache(maxsize=16)
 def _outside(norm: str, profile: str, *, is_frozen: bool) -> Formula:
-    rows = LAYER_NORM if norm == "layer" else RMS_NORM[PROFILES[profile].rms_norm]
+    rows = norm_rows(norm, PROFILES[profile])
     kept = [row.size for row in rows if not (is_frozen and row.input_of)]
     if not is_frozen:
         kept.append(NORMED)
