@@ -1,18 +1,14 @@
 """Devices as they are sold (devices.toml), as the reader describes them, and the one at hand."""
 
-import tomllib
-from collections.abc import Mapping
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from core.budget.catalogue.usable_memory import CUDA_CONTEXT, usable_memory
 from core.budget.cluster import DeviceSpec
+from core.budget.table import read_table
 from core.language import N_, _
 from core.machine import Probe
 from core.units import GIB
 
-_ROWS: Final = Path(__file__).with_name("devices.toml")
 READ: Final = "2026-11"
 CUSTOM: Final = N_("as typed in")
 MEASURED: Final = N_("measured on this computer; its links are taken as PCIe 3 with 16 lanes")
@@ -41,12 +37,7 @@ def _sold(row: dict[str, Any]) -> DeviceSpec:
     )
 
 
-def _read() -> Mapping[str, DeviceSpec]:
-    rows = tomllib.loads(_ROWS.read_text(encoding="utf-8"))
-    return MappingProxyType({key: _sold(row) for key, row in rows.items()})
-
-
-DEVICES: Final = _read()
+DEVICES: Final = {key: _sold(row) for key, row in read_table(__file__).items()}
 """Key, as in a link -> device; those of one maker together."""
 
 

@@ -1,15 +1,13 @@
 """The fields of a config.json: what each family of models calls them, and what it leaves out."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
+from core.budget.table import read_table
 from core.models.spec import Bias
 
-_FILE: Final = Path(__file__).with_name("hf_families.toml")
-_TABLES: Final[dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+_TABLES: Final = read_table(__file__)
 _LLAMA_NAMES: Final[Mapping[str, str]] = _TABLES["llama_names"]
 OTHER_NAMES: Final[Mapping[str, list[str]]] = _TABLES["other_names"]
 """A field -> what others call it."""

@@ -10,11 +10,9 @@ others: row by row for one sequence on that device; one device from several, and
 everything that nobody has published.
 """
 
-import tomllib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -23,11 +21,11 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import DeviceSpec
 from core.budget.serving.plan import ServingPlan
+from core.budget.table import read_table
 from core.budget.weights.parameters import counts
 from core.budget.weights.stored import bits_per_value
 from core.language import N_
 
-_FILE: Final = Path(__file__).with_name("decode_speeds.toml")
 WIDTHS: Final = (16, 8, 4)  # bits of a code; each has its own kernels
 _MOST_ROWS_WITHIN: Final = 0.9
 _NEAR: Final = N_(
@@ -119,15 +117,14 @@ def code_width(bits: float) -> int:
 @cache
 def measured_device() -> DeviceSpec:
     """Return the device of all published speeds."""
-    return DEVICES[tomllib.loads(_FILE.read_text(encoding="utf-8"))["device"]]
+    return DEVICES[read_table(__file__)["device"]]
 
 
 @cache
 def published_speeds() -> tuple[DecodeSpeed, ...]:
     """Return all published speeds."""
-    table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     bandwidth = measured_device().bandwidth
-    return tuple(_speed(bandwidth, *row) for row in table["rows"])
+    return tuple(_speed(bandwidth, *row) for row in read_table(__file__)["rows"])
 
 
 def _speed(

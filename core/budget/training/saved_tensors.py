@@ -6,18 +6,15 @@ the sums are held against that trace to within 64 bytes a layer
 share its storage.
 """
 
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from core.budget.catalogue.profiles import PROFILES, Profile
+from core.budget.table import read_table
 from core.language import N_
 from core.models.spec import ModelSpec
-
-_FILE: Final = Path(__file__).with_name("saved_tensors.toml")
 
 
 class Saved(NamedTuple):
@@ -51,8 +48,7 @@ def _saved(row: dict[str, Any]) -> Saved:
 
 
 ROWS: Final[Mapping[str, Rows]] = {
-    kernel: tuple(map(_saved, rows))
-    for kernel, rows in tomllib.loads(_FILE.read_text(encoding="utf-8")).items()
+    kernel: tuple(map(_saved, rows)) for kernel, rows in read_table(__file__).items()
 }
 """Kernel, or part of a layer -> the tensors that it keeps."""
 

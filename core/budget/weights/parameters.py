@@ -5,14 +5,13 @@ Each part is counted by the rules of parameters.toml. Their names are the fields
 columns of the feed-forward layer and its own rows of the vocabulary.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
 from core.budget.share import Share, whole
+from core.budget.table import read_table
 from core.language import N_, _
 from core.models.spec import (
     Indexer,
@@ -142,9 +141,7 @@ class Rule(NamedTuple):
     is_bias: bool = False
 
 
-_TABLES: Final[dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("parameters.toml").read_text(encoding="utf-8")
-)
+_TABLES: Final = read_table(__file__)
 # What the formulas of the recurrent layers call sizes: `_recurrent_sizes`.
 RECURRENT_INPUTS: Final[Mapping[RecurrentKind, str]] = _TABLES["recurrent_inputs"]
 RECURRENT_OUTPUT: Final = "mixer_dim * hidden_dim"
