@@ -267,6 +267,13 @@ def item(  # noqa: PLR0913  one argument for each thing that the reader is shown
     )
 
 
+def counted(
+    name: str, formula: Formula, values: Mapping[str, Number], source: str, unit: str = "bytes"
+) -> Item:
+    """Return what `formula` gives for `values`, an exact number: counted by a rule, no estimate."""
+    return item(name, formula, values, unit=unit, source=source, kind="exact")
+
+
 def total(name: str, parts: Sequence[Item], *, source: str, combine: Combine = "sum") -> Item:
     """Return the sum (or the maximum) of items in one unit; it is of their weakest kind.
 

@@ -241,11 +241,12 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
     if cluster.virtual_stages > 1 and spec.num_layers % runs:
         yield _(
             "The {layers} layers of {model} cannot be cut into {stages} pipeline stages times "
-            "{virtual} virtual stages; their product must divide {layers}."
-        ).format(
-            layers=spec.num_layers, model=spec.name, stages=cluster.pipeline,
+            "{virtual} virtual stages; their product must divide {layers}.",
+            layers=spec.num_layers,
+            model=spec.name,
+            stages=cluster.pipeline,
             virtual=cluster.virtual_stages,
-        )  # fmt: skip
+        )
     if spec.num_heads % tensor:
         yield _(
             "{tensor} tensor-parallel ranks cannot share the {heads} attention heads of {model}; "

@@ -111,8 +111,7 @@ def install_plan(system: str, build: str) -> InstallPlan:
         raise ValueError(
             _(
                 "PyTorch {version} has no wheel for “{build}” on {system}; there is one for "
-                "{names}."
-            ).format(
+                "{names}.",
                 version=TORCH_VERSION,
                 build=_(row.label),
                 system=SYSTEMS.get(system, system),

@@ -74,9 +74,7 @@ def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(
-            _("{file} cannot be read: {reason}").format(file=file, reason=error)
-        ) from error
+        raise ValueError(_("{file} cannot be read: {reason}", file=file, reason=error)) from error
 
 
 def read_settings(model: str, texts: Iterable[str], command: str = "") -> Settings:
@@ -137,9 +135,7 @@ def _pair(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
         raise ValueError(
-            _("{text} is no setting; write KEY=VALUE, such as batch_size=4.").format(
-                text=repr(text)
-            )
+            _("{text} is no setting; write KEY=VALUE, such as batch_size=4.", text=repr(text))
         )
     return key.strip(), value.strip()
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import GUESSED_CACHE, Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_CACHE, Formula, Item, Number, as_guessed, counted, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.share import whole
 from core.budget.weights.parameters import local_sizes
@@ -204,7 +204,7 @@ def recurrent_state(spec: ModelSpec, concurrency: int = 1, tensor: int = 1) -> t
         return ()
     values = local_sizes(spec, replace(whole(spec), tensor=tensor)) | {"concurrency": concurrency}
     parts = [
-        item(name, rule, values, unit="bytes", kind="exact", source=_STATE)
+        counted(name, rule, values, _STATE)
         for name, rule in STATES.items()
         if spec.recurrent.state_dim or name != "states of the heads"
     ]
@@ -240,10 +240,10 @@ def _parts(kind: str, values: dict[str, Number], kept: str) -> Iterator[Item]:
         is_scale = each != kind
         if values["num_full_layers"] or not values["num_windowed_layers"]:
             name, source = _NAMES[is_scale, False], _SCALES if is_scale else _SOURCE[kind]
-            yield item(name, WHOLE[each], values, unit="bytes", kind="exact", source=source)
+            yield counted(name, WHOLE[each], values, source)
         if values["num_windowed_layers"]:
             name, source = _NAMES[is_scale, True], _SCALES if is_scale else kept
-            yield item(name, WINDOWED[each], values, unit="bytes", kind="exact", source=source)
+            yield counted(name, WINDOWED[each], values, source)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

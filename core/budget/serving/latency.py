@@ -18,6 +18,7 @@ from core.budget.item import (
     Kind,
     Number,
     as_guessed,
+    counted,
     item,
     total,
 )
@@ -247,7 +248,7 @@ def prefill_flops(spec: ModelSpec, prompt_len: int) -> Item:
     """Return the FLOPs of reading one prompt: causal attention, the head for its last token."""
     whole = forward_flops(spec, prompt_len, prompt_len, causal=True)
     values = flop_sizes(spec) | {"num_sequences": 1}
-    head = item("head", LAST_TOKEN, values, unit="FLOPs", kind="exact", source=_LAST)
+    head = counted("head", LAST_TOKEN, values, _LAST, "FLOPs")
     parts = [part for part in whole.children if part.name != "head"]
     return as_guessed(total("prefill FLOPs", (*parts, head), source=_PASS), spec, GUESSED_WORK)
 
@@ -272,5 +273,5 @@ def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
         formula = CHUNKED_SCORES
     if spec.indexer is not None:
         formula, source = INDEXED_SCORES, _INDEXED
-    scores = item("attention scores", formula, values, unit="FLOPs", kind="exact", source=source)
+    scores = counted("attention scores", formula, values, source, "FLOPs")
     return as_guessed(total("decode FLOPs", (*parts, scores), source=_PASS), spec, GUESSED_WORK)

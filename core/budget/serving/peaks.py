@@ -109,9 +109,7 @@ def known_bandwidth(device: DeviceSpec) -> float:
     if device.bandwidth > 0:
         return device.bandwidth
     raise ValueError(
-        _("{device} has no known bandwidth; type one in, or measure it first.").format(
-            device=device.name
-        )
+        _("{device} has no known bandwidth; type one in, or measure it first.", device=device.name)
     )
 
 

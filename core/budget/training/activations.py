@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from core.budget.catalogue.precisions import PRECISIONS, Precision
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.item import Formula, Item, Kind, Number, item
+from core.budget.item import Formula, Item, Kind, Number, counted, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.training.checkpointing import kept_tensors, recomputed_tensors
@@ -133,12 +133,12 @@ def outside_activations(
     rule = _outside(spec.norm, recipe.profile, is_frozen=recipe.lora is not None)
     if not share.has_head:
         rule = ROTARY
-    return item("outside the blocks", rule, sizes, unit="bytes", kind="exact", source=TRACED)
+    return counted("outside the blocks", rule, sizes, TRACED)
 
 
 def rotary_activations(sizes: Mapping[str, Number]) -> Item:
     """Return what is kept outside the blocks until the first layer's backward pass is done."""
-    return item("outside the blocks", ROTARY, sizes, unit="bytes", kind="exact", source=TRACED)
+    return counted("outside the blocks", ROTARY, sizes, TRACED)
 
 
 @lru_cache(maxsize=16)

@@ -141,14 +141,15 @@ class AllocatorState:
             state = state.empty_cache()  # the last resort before the error
         if state.reserved + needed > state.capacity:
             raise MemoryError(
-                _("CUDA out of memory: tried to allocate {size}; {free} of {capacity} are free, "
-                  "{idle} are reserved but unallocated.").format(
+                _(
+                    "CUDA out of memory: tried to allocate {size}; {free} of {capacity} are free, "
+                    "{idle} are reserved but unallocated.",
                     size=format_bytes(size),
                     free=format_bytes(state.capacity - state.reserved),
                     capacity=format_bytes(state.capacity),
                     idle=format_bytes(state.reserved - state.allocated),
                 )
-            )  # fmt: skip
+            )
         return replace(state, segments=(*state.segments, Segment((Block(needed, ""),))))
 
 

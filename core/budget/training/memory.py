@@ -11,7 +11,7 @@ from typing import Final
 
 from core.budget.budget import Budget
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, counted, item, total
 from core.budget.parallel.context import local_recipe, received_block
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, shares
@@ -130,7 +130,7 @@ def rank_items(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> tuple[I
     return (
         weights(recipe, share, held, sizes),
         optimizer(recipe, sizes),
-        item("data", DATA, sizes, unit="bytes", kind="exact", source=_BATCH),
+        counted("data", DATA, sizes, _BATCH),
         step_peak(spec, recipe, share, sizes),
     )
 

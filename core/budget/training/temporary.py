@@ -6,7 +6,7 @@ from typing import Final
 from core.budget.catalogue.optimizers import OPTIMIZERS, walk
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.item import Formula, Item, Number, item
+from core.budget.item import Formula, Item, Number, counted, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.weights.parameters import ParameterCounts
@@ -276,7 +276,7 @@ def _with_kept_logits(
 ) -> Item:
     """Return what the formula says; of a loss in one piece the loop may keep the logits too."""
     if sizes["loss_chunks"] > 1:
-        return item("logits and loss", chunked, sizes, unit="bytes", kind="exact", source=_LOSS)
+        return counted("logits and loss", chunked, sizes, _LOSS)
     return item(
         "logits and loss", whole, sizes, unit="bytes", source=_KEPT_LOGITS,
         kind="estimated", band=(0.0, sizes["made_bytes"] / bytes_each),
@@ -286,7 +286,7 @@ def _with_kept_logits(
 def cast_copies(sizes: Mapping[str, Number], num_copied: Number) -> Item:
     """Return the bf16 copies of matrices that autocast keeps."""
     values = {**sizes, "num_copied": num_copied}
-    return item("cached copies", CAST_COPIES, values, unit="bytes", kind="exact", source=_AUTOCAST)
+    return counted("cached copies", CAST_COPIES, values, _AUTOCAST)
 
 
 def gathered_weights(sizes: Mapping[str, Number]) -> Item:
@@ -306,14 +306,14 @@ def step_temporary(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
         return item(
             "temporary", rule, sizes, unit="bytes", source=source, kind="estimated", band=0.35
         )
-    return item("temporary", rule, sizes, unit="bytes", kind="exact", source=source)
+    return counted("temporary", rule, sizes, source)
 
 
 def final_norm(spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     """Return what is beside the activations of the layers in the final norm's backward pass."""
     in_steps = spec.norm == "rms" and PROFILES[recipe.profile].rms_norm == "steps"
     rule = FINAL_NORM["steps" if in_steps else "kernel"]
-    return item("temporary", rule, sizes, unit="bytes", kind="exact", source=_FLOW)
+    return counted("temporary", rule, sizes, _FLOW)
 
 
 def flowing(sizes: Mapping[str, Number]) -> Item:
@@ -349,14 +349,14 @@ def scores_flowing(
 
 def scores_in_forward(sizes: Mapping[str, Number]) -> Item:
     """Return what a layer's forward pass holds when it has just dropped some of its scores."""
-    return item("temporary", FORWARD_SCORES, sizes, unit="bytes", kind="exact", source=_SCORES)
+    return counted("temporary", FORWARD_SCORES, sizes, _SCORES)
 
 
 def table_gradient(sizes: Mapping[str, Number]) -> Item:
     """Return what is beside the gradients that are there when the output table's comes."""
-    return item("temporary", HEAD, sizes, unit="bytes", kind="exact", source=_FLOW)
+    return counted("temporary", HEAD, sizes, _FLOW)
 
 
 def last_gradient(sizes: Mapping[str, Number]) -> Item:
     """Return what is beside all gradients when the embedding's comes; a tied table comes twice."""
-    return item("temporary", LAST, sizes, unit="bytes", kind="exact", source=_FLOW)
+    return counted("temporary", LAST, sizes, _FLOW)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.budget.item import Formula, Item, item, total
+from core.budget.item import Formula, Item, counted, total
 from core.budget.weights.stored import quantized_weights
 from core.dtypes import BLOCK_FORMATS, FORMATS
 from core.dtypes.blocks.block_formats import BlockFormat
@@ -124,5 +124,5 @@ def tensor_bytes(shape: Sequence[int], format_name: str) -> Item:
         return replace(quantized_weights(math.prod(shape), fmt), name="tensor")
     values = {f"length_{axis}": length for axis, length in enumerate(shape)}
     values["element_bits"] = fmt.bits
-    codes = item("codes", _BYTES[len(shape)], values, unit="bytes", kind="exact", source=_SOURCE)
+    codes = counted("codes", _BYTES[len(shape)], values, _SOURCE)
     return total("tensor", [codes], source=_SOURCE)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from core.budget.catalogue.hf_config import language_part
 from core.budget.catalogue.hf_fields import shown
-from core.budget.item import Formula, Item, as_guessed, item, total
+from core.budget.item import Formula, Item, as_guessed, counted, total
 from core.budget.weights.parameters import counts
 from core.language import N_, _
 from core.models.spec import ModelSpec
@@ -106,7 +106,7 @@ def _groups(num_inputs: int, packed: Packed) -> int:
 
 
 def _part(name: str, formula: Formula, values: Mapping[str, int]) -> Item:
-    return item(name, formula, values, unit="bytes", kind="exact", source=_SOURCE)
+    return counted(name, formula, values, _SOURCE)
 
 
 def _either(stored: Mapping[str, Any], names: tuple[str, str], default: int | None) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, counted, total
 from core.budget.share import Share, whole
 from core.budget.table import read_table
 from core.language import N_, _
@@ -337,7 +337,7 @@ def count_parameters(spec: ModelSpec) -> Item:
     sizes = local_sizes(spec, share)
     lines: dict[str, list[Item]] = {}
     for rule in rules(spec, share):
-        line = item(rule.name, rule.formula, sizes, unit="parameters", kind="exact", source=_SOURCE)
+        line = counted(rule.name, rule.formula, sizes, _SOURCE, "parameters")
         lines.setdefault(rule.part, []).append(line)
     parts = [
         found[0] if len(found) == 1 else total(PART_NAMES[part], found, source=_SOURCE)
@@ -375,7 +375,7 @@ def active_parameters(spec: ModelSpec) -> Item:
         "idle_experts": experts,
         "idle_rows": sum(idle.values()) - experts,
     }
-    line = item("active parameters", ACTIVE, values, unit="parameters", kind="exact", source=_TOKEN)
+    line = counted("active parameters", ACTIVE, values, _TOKEN, "parameters")
     return as_guessed(line, spec, GUESSED_WORK)
 
 
