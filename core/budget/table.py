@@ -8,7 +8,6 @@ from typing import Any
 def read_table(module: str) -> dict[str, Any]:
     """Return what the TOML file of a module holds.
 
-    Args:
-        module: The module's `__file__`.
+    `module` is its `__file__`.
     """
     return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))

@@ -98,9 +98,7 @@ class InstallPlan:
 def install_plan(system: str, build: str) -> InstallPlan:
     """Return the lines that install this dashboard with that build of torch.
 
-    Args:
-        system: "linux", "windows" or "macos".
-        build: The key of a row of `BUILDS`.
+    Systems are "linux", "windows" and "macos".
 
     Raises:
         ValueError: If torch has no such build, or not for that system.

@@ -105,10 +105,7 @@ def optimizer(shape: GPTShape) -> Item:
 def activations(shape: GPTShape, batch_size: int, precision: Precision) -> Item:
     """Return the bytes that one forward pass keeps for its backward pass.
 
-    Args:
-        shape: The model.
-        batch_size: Sequences in one forward pass, each `shape.seq_len` tokens long.
-        precision: "fp32", "bf16" or "fp16" autocast, or bf16 with the attention in fp32.
+    Sequences are `shape.seq_len` tokens long.
     """
     return item(
         "activations",
@@ -162,10 +159,7 @@ def kv_cache(shape: GPTShape, num_tokens: int) -> Item:
 def nats(name: str, amount: float, *, is_measured: bool = False) -> Item:
     """Return a loss in nats per token: ln V of a uniform guess, or one that a model had.
 
-    Args:
-        name: What it is.
-        amount: The loss.
-        is_measured: Whether a model was run; else it follows from the vocabulary.
+    It is measured where a model was run; else it follows from the vocabulary.
     """
     return Item(
         name=name,

@@ -61,11 +61,7 @@ def flops_rule(num_params: int, num_tokens: int) -> Item:
 def two_layer_flops(rows: int, width: int, outputs: int, *, input_needs_gradient: bool) -> Item:
     """Return the FLOPs of h = x w1, y = h w2 and of their backward pass, a child a product.
 
-    Args:
-        rows: Rows of x.
-        width: Columns of x and of h.
-        outputs: Columns of y.
-        input_needs_gradient: Whether the gradient of x is computed; data needs none.
+    x has `rows` rows and `width` columns, h as many, y `outputs` columns; data need no gradient.
 
     Raises:
         ValueError: If a size is out of range.

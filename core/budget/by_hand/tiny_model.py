@@ -28,12 +28,7 @@ class TinyAccount:
     """The account of one training step.
 
     Attributes:
-        parameters: The weights.
-        activations: Values that the lecture counts.
         kept: Values that autograd really keeps: data, inputs of the layers, answers and targets.
-        memory: Bytes by the lecture: parameters, activations, gradients, optimizer states.
-        flops: FLOPs by the lecture.
-        real_flops: FLOPs that torch runs.
     """
 
     parameters: Item

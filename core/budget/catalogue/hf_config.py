@@ -433,13 +433,8 @@ def not_understood(
 ) -> tuple[str, ...]:
     """Return the fields whose names speak of a size, and which nothing here reads.
 
-    With what was read: those of its layers and windows too that could not be counted.
-
-    Args:
-        config: The file, its fields under their first names.
-        layers: The kinds of its layers.
-        recurrent: What keeps a fixed state in some of them.
-        has_unknown_window: Whether it has a window, and which layers have it is not known.
+    With what was read: those of its layers and windows too that could not be counted. Without
+    `layers` the file alone is asked.
     """
     found = [
         key

@@ -31,18 +31,14 @@ class Family:
         layout: Fields of `ModelSpec` that are the same for all of them.
         tied: Whether the head is the embedding when the file does not say.
         bias_key: The field that switches the biases of attention on.
-        bias: What it switches on.
         bias_default: Whether they are on when the file does not say.
         ffn_bias_key: The field that switches the biases of the feed-forward on; "" if fixed.
         windowed: Which layers have the window when the file has no `layer_types`: "all", "pattern"
             (all but the last of every `pattern`, or as `sliding_window_pattern` says), "late"
             (from `max_window_layers` on), "chunks" (Llama 4: `attention_chunk_size` and
             `no_rope_layers`) or "none".
-        pattern: Layers of which the last one has no window.
-        learned_positions: Whether there is a table of positions.
         qk_norm_key: The field that switches norms of queries and keys on; "" if fixed.
         num_shared: Shared experts when the file does not say.
-        expert_bias: Whether experts and router have biases.
         correction_bias: Whether the router has a trained number for each expert.
         missing: What transformers takes for other fields that the file leaves out.
         defaults: What it takes for sizes that the file leaves out, by our names.

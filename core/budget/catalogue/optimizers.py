@@ -16,13 +16,11 @@ class Optimizer:
     """One rule for updating weights.
 
     Attributes:
-        label: Its name.
         state: The bytes of its state, from the sizes that it needs; step counts left out.
         foreach_copies: Copies of all parameters that a foreach step makes; None if it has no
             foreach step.
         loop_copies: Copies of one tensor, the largest, that a step of the plain loop makes.
         has_fused: Whether torch has a fused kernel for it, which makes no copy.
-        source: Where the rule comes from.
     """
 
     label: str

@@ -14,7 +14,6 @@ class Precision:
     """The bytes of one number of each kind.
 
     Attributes:
-        label: What a reader calls it.
         weights: Of a weight as it is kept between steps.
         master: Of the fp32 copy that the optimizer updates; 0 without one.
         gradients: Of a gradient as the backward pass leaves it.
@@ -24,7 +23,6 @@ class Precision:
         residual: Of an activation between the blocks, and of a norm's input.
         copies: Of the copy of a matrix that autocast makes in the forward pass and keeps; or 0.
         gathered: Of a weight while a sharded layer is put together to be used.
-        source: Where the row comes from.
     """
 
     label: str

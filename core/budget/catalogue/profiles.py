@@ -16,13 +16,11 @@ class Profile:
     """One way to write a block.
 
     Attributes:
-        label: What a reader calls it.
         rms_norm: In small operations with an fp32 copy, or in one kernel.
         attention: In tiles that never write the scores, or with all scores written.
         gate: silu(gate) * up in two operations, or in one kernel.
         gelu: In small operations, or in one.
         dropout: Whether attention scores, attention and feed-forward layer are dropped out.
-        source: Where it is written that way.
     """
 
     label: str

@@ -54,13 +54,8 @@ def op_intensities(
 
     Of a block's norms and residual sums one each is counted: kernels fuse the others with their
     neighbours. The same ratios hold in training's forward pass, a prefill of the whole batch.
-
-    Args:
-        spec: The model.
-        context: Tokens of a sequence.
-        batch_size: Sequences at once.
-        phase: "prefill" reads all tokens at once, "decode" writes one more after `context`.
-        item_bytes: Bytes of a number in memory.
+    "prefill" reads all tokens at once, "decode" writes one more after `context`; `item_bytes` are
+    those of a number in memory.
 
     Raises:
         ValueError: If a number is out of range.

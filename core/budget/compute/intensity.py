@@ -39,9 +39,6 @@ class Operation:
     """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula.
 
     Attributes:
-        name: What it is.
-        flops: Of one run of it.
-        moved: Bytes of one run of it.
         times: How often a pass through the model runs it.
     """
 

@@ -54,12 +54,8 @@ def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False)
 
     Divide by the tensor and pipeline ranks for one device of many; the total over all replicas is
     this times their number. A first layer of experts without an adapter in its attention has a
-    little less backward work than said here.
-
-    Args:
-        spec: The model.
-        recipe: Batch, length, accumulation, checkpointing, adapters and profile.
-        causal: Whether only pairs that the causal mask lets through count; see `forward_flops`.
+    little less backward work than said here. `causal` counts only pairs that the causal mask lets
+    through; see `forward_flops`.
 
     Raises:
         ValueError: If a length is beyond reason, or there is nothing to adapt.
@@ -167,12 +163,8 @@ def adapted_backward(
 ) -> Item:
     """Return the FLOPs of the backward pass: through what is frozen, and into the adapters.
 
-    Args:
-        spec: The model.
-        lora: The adapters.
-        forward: `forward_flops` of the frozen model.
-        num_tokens: Tokens of the step.
-        fused: Whether one kernel makes all gradients of attention, needed or not.
+    `forward` are the `forward_flops` of the frozen model; `fused` says that one kernel makes all
+    gradients of attention, needed or not.
     """
     scores = sum(part.amount for part in forward.children if is_scores(part))
     values = _adapter_values(spec, lora, num_tokens) | {

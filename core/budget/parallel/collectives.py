@@ -46,10 +46,7 @@ class Turn:
 
     Attributes:
         pattern: What is done in this turn; of an all-reduce the half that it belongs to.
-        shift: Places from the sender to the receiver.
-        offset: Places from the sender's number to its chunk's.
         adds: Whether the receiver adds what comes to its own.
-        only: The one rank that sends; None for all.
     """
 
     pattern: Pattern
@@ -70,10 +67,7 @@ class Turn:
 def turns(pattern: Pattern, num_ranks: int, num_runs: int = 1) -> tuple[Turn, ...]:
     """Return the turns of one collective.
 
-    Args:
-        pattern: Which one.
-        num_ranks: Ranks that take part.
-        num_runs: Of a pipeline: how often a micro-batch comes by each stage.
+    Of a pipeline `num_runs` is how often a micro-batch comes by each stage.
 
     Raises:
         ValueError: If there are too few or too many ranks.
@@ -143,11 +137,7 @@ class Collective:
     """One collective of a training step.
 
     Attributes:
-        axis: The ranks that it goes round.
         item: Bytes that one rank sends for it in a training step, as the budget has them.
-        pattern: How they are sent.
-        carried: What is sent.
-        num_ranks: How many take part.
         num_bytes: Of one message.
         times: How often it is called in a training step.
         stage: Pipeline stage that the numbers are of: one that sends most.

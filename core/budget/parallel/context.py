@@ -64,11 +64,7 @@ def local_recipe(recipe: TrainingRecipe, cluster: Cluster) -> TrainingRecipe:
 def ring_traffic(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share) -> Item:
     """Return the bytes of keys, values and their gradients that a rank sends in a step.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained, with the rank's own tokens: see `local_recipe`.
-        cluster: How it is spread.
-        share: The rank's part.
+    The recipe has the rank's own tokens: see `local_recipe`.
     """
     again = 1 if recipe.checkpointing in {"full", "every_k"} else 0
     values: dict[str, Number] = _block_sizes(spec, recipe, share) | {

@@ -54,10 +54,7 @@ class Sharding:
     """One way to spread the states.
 
     Attributes:
-        key: Of STRATEGIES.
-        held: Bytes of a rank: weights, gradients, optimizer.
         sent: Bytes that it sends in a step to other data ranks.
-        seconds: What the links take for them.
     """
 
     key: str

@@ -76,7 +76,6 @@ class Transfer:
     """One kind of message.
 
     Attributes:
-        axis: The ranks that it goes round.
         item: Bytes that one rank sends in a step.
     """
 
@@ -133,12 +132,9 @@ def _between_data_ranks(held: _Held, recipe: TrainingRecipe, zero_stage: int) ->
 def reduced_bytes(recipe: TrainingRecipe, *, fully_sharded: bool) -> int:
     """Return the bytes of a gradient while data ranks add it up.
 
-    DDP and ZeRO add up what is kept. fully_shard (FSDP2) with a MixedPrecisionPolicy reduces in
-    its reduce_dtype; without one in its param_dtype, and widens the sum afterwards.
-
-    Args:
-        recipe: How it is trained.
-        fully_sharded: Whether fully_shard does it: the weights are sharded, or in each node.
+    DDP and ZeRO add up what is kept. fully_shard (FSDP2) with a MixedPrecisionPolicy reduces in its
+    reduce_dtype; without one in its param_dtype, and widens the sum afterwards. `fully_sharded`
+    says that fully_shard does it: the weights are sharded, or in each node.
     """
     precision = PRECISIONS[recipe.precision]
     if not (fully_sharded and precision.casts_shards):

@@ -44,11 +44,7 @@ class DecodeSpeed:
     """One published speed, with what had to be read for each token.
 
     Attributes:
-        model: A key of the catalogue.
         bits: Of one stored weight, its share of scales included.
-        tensor: Devices that shared the model.
-        tokens_per_second: As published.
-        num_layers: Layers of the model.
         reading: Seconds that one device would need for its weights at the full bandwidth.
     """
 
@@ -92,13 +88,7 @@ class DecodeFit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Band:
-    """How far a time may be from the rule.
-
-    Attributes:
-        below: Share of the time by which it may be shorter.
-        above: Share by which it may be longer.
-        source: Where that comes from, a message id.
-    """
+    """How far a time may be from the rule."""
 
     below: float
     above: float

@@ -115,13 +115,8 @@ def kv_cache(
 ) -> Item:
     """Return the bytes of the cache on one device: codes and scales, full layers and windows apart.
 
-    Args:
-        spec: The model.
-        context: Tokens of one sequence, prompt and answer together.
-        concurrency: Sequences held at once.
-        kv_format: A name of `core.dtypes` FORMATS or BLOCK_FORMATS. Blocks run along a head's
-            vector; a scale per channel is one per vector.
-        tensor: Devices that share the heads; with fewer key heads than devices each holds one.
+    `context` is prompt and answer together. Blocks of `kv_format` run along a head's vector; a
+    scale per channel is one per vector. With fewer key heads than `tensor` devices each holds one.
 
     Raises:
         ValueError: If a number or the format cannot be; the sentence names it.
@@ -251,10 +246,7 @@ class KVVariant:
     """A kind of attention in one format.
 
     Attributes:
-        name: A message id: what is different.
         num_kv_heads: Key heads; 0 with latent attention.
-        kv_format: How the cache is stored.
-        cache: The bytes of one sequence.
     """
 
     name: str

@@ -126,12 +126,8 @@ def decode_latency(
 ) -> Item:
     """Return the time for one more token of each sequence.
 
-    Args:
-        spec: The model.
-        serving: Formats, lengths, sequences and shares of the peaks.
-        cluster: The device and its links.
-        context: Tokens that are read back for the new one; the middle of the answer if None,
-            which is the mean over the answer.
+    `context` are the tokens that are read back for the new one; None is the middle of the answer,
+    which is the mean over it.
 
     Raises:
         ValueError: As `prefill_seconds`.
@@ -254,13 +250,7 @@ def prefill_flops(spec: ModelSpec, prompt_len: int) -> Item:
 
 
 def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
-    """Return the FLOPs of one more token for each of `concurrency` sequences.
-
-    Args:
-        spec: The model.
-        context: Tokens in the cache of each sequence.
-        concurrency: Sequences.
-    """
+    """Return the FLOPs of one more token for each of `concurrency` sequences."""
     pass_over = forward_flops(spec, concurrency, 1)
     parts = [part for part in pass_over.children if not is_pairs(part)]
     values: dict[str, Number] = flop_sizes(spec) | {

@@ -155,11 +155,7 @@ def recomputed_activations(
 ) -> tuple[Item, ...]:
     """Return what one layer, or one run of layers, makes again for its backward pass, by part.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        sizes: Those of `activation_sizes`.
-        is_first: Whether it is the rank's first run, where dense layers come before experts.
+    In a rank's first run (`is_first`) dense layers come before experts.
     """
     layers = sizes["segment_layers"]
     num_dense = dense_in_run(sizes, is_first=is_first)
@@ -217,14 +213,7 @@ def _rule(num_layers: str, rows: Rows) -> str:
 
 
 class KeptTensor(NamedTuple):
-    """One tensor of one layer.
-
-    Attributes:
-        what: Its English message id.
-        op: The operation that keeps it.
-        formula: Its bytes, in names.
-        num_bytes: Its bytes.
-    """
+    """One tensor of one layer."""
 
     what: str
     op: str
@@ -237,12 +226,8 @@ def kept_list(
 ) -> tuple[KeptTensor, ...]:
     """Return the tensors that one layer of a rank keeps in a part of the block, or makes again.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        share: The rank's part.
-        part: "norms", "attention", "feed-forward", "experts" or "block inputs".
-        again: Those that checkpointing makes again instead.
+    `part` is one of "norms", "attention", "feed-forward", "experts" and "block inputs"; with
+    `again` they are those that checkpointing makes again instead.
     """
     rows = (recomputed_tensors if again else kept_tensors)(spec, recipe).get(part, ())
     sizes = activation_sizes(spec, recipe, share)

@@ -14,11 +14,9 @@ class Line(NamedTuple):
     """A line of a program.
 
     Attributes:
-        code: What it says.
         frees: Tensors whose last reference is gone after it.
         makes: Name and bytes of the tensors that it makes.
         call: "empty_cache" or "reset_peak", if it calls that.
-        note: A sentence about it, an English message id.
     """
 
     code: str

@@ -24,7 +24,6 @@ class Block(NamedTuple):
     """A piece of a segment.
 
     Attributes:
-        num_bytes: Its size.
         name: The tensor in it; "" if it is free.
     """
 
@@ -59,8 +58,6 @@ class AllocatorState:
     """What the allocator holds; every change returns a new state.
 
     Attributes:
-        capacity: Bytes that the driver has to give.
-        segments: In the order in which they came.
         peak: The most bytes in tensors since the last reset.
     """
 

@@ -21,8 +21,6 @@ class Saved(NamedTuple):
     """One kept tensor.
 
     Attributes:
-        what: The tensor, for a reader.
-        op: The operation that keeps it.
         size: Its bytes, as a formula in the sizes of `core.budget.training.activations`.
         input_of: Matrices, or "norm", that alone need it, for their own gradient: with frozen
             weights it is not kept. Empty where it is always kept.
@@ -131,10 +129,7 @@ def _experts(spec: ModelSpec, profile: Profile) -> Rows:
 def _inner(width: str, kind: str, matrix: str) -> Rows:
     """Return the rows of a feed-forward layer's inside.
 
-    Args:
-        width: The bytes of one inner tensor, as a formula.
-        kind: "gate" or "gelu", then "steps" or "kernel".
-        matrix: The matrix that reads the product: "down", or "experts".
+    `kind` is "gate" or "gelu", then "steps" or "kernel"; `matrix` reads the product.
     """
     wide = width.replace("value_bytes", "residual_bytes")  # autocast takes powers in fp32
     rows = (

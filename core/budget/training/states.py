@@ -45,11 +45,7 @@ def state_sizes(
 ) -> dict[str, Number]:
     """Return the counts that a rank's states depend on, by the names of the formulas.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        share: The rank's part.
-        held: The rank's parameters before any sharding over data ranks.
+    `held` are the rank's parameters before any sharding over data ranks.
     """
     precision = PRECISIONS[recipe.precision]
     experts = held.experts
@@ -176,9 +172,7 @@ def trained_parameters(spec: ModelSpec, recipe: TrainingRecipe) -> int:
 def bytes_per_parameter(precision: str, optimizer: str = "adamw") -> Item:
     """Return the bytes that one parameter takes in all, part by part.
 
-    Args:
-        precision: A row of PRECISIONS.
-        optimizer: A row of OPTIMIZERS, weighed on a matrix of 1024 x 1024.
+    The optimizer is weighed on a matrix of 1024 x 1024.
     """
     row, rule = PRECISIONS[precision], OPTIMIZERS[optimizer]
     values: dict[str, Number] = {
@@ -217,9 +211,7 @@ def states_in_all(spec: ModelSpec, recipe: TrainingRecipe) -> Item:
 def largest_by_states(num_bytes: float, each: Item) -> Item:
     """Return how many parameters the bytes hold; 640 GB hold 40 billion at 16 bytes.
 
-    Args:
-        num_bytes: Of all devices together: `core.budget.cluster.pool`, or as the reader says.
-        each: The bytes for each parameter.
+    `num_bytes` are those of all devices together, `each` those of one parameter.
     """
     values = {"num_bytes": round(num_bytes), "bytes_per_parameter": each.amount}
     return item(

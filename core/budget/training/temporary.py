@@ -330,12 +330,9 @@ def scores_flowing(
 ) -> Item:
     """Return the gradients that are alive where those of all written scores come.
 
-    They come after those of the feed-forward part, in place of what that part had kept.
-
-    Args:
-        sizes: All sizes that the formulas name.
-        params_between: Parameters whose gradients come between those two moments.
-        activations_between: Bytes of activations that are freed between them.
+    They come after those of the feed-forward part, in place of what that part had kept. They come
+    after those of the feed-forward part, in place of what that part had kept: between the two
+    moments gradients of `params_between` come and bytes of activations are freed.
     """
     values = {
         **sizes,

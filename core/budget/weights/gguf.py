@@ -22,7 +22,6 @@ class GgufBlock(NamedTuple):
     """A block of stored numbers.
 
     Attributes:
-        size: How many numbers.
         num_bytes: Codes, scales and minima together.
     """
 

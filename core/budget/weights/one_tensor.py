@@ -23,13 +23,7 @@ _SOURCE: Final = N_("one number for each index of the shape")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorRow:
-    """A tensor that a lecture or a tutorial speaks of.
-
-    Attributes:
-        name: What it is, a message id.
-        shape: Its lengths.
-        source: Where it comes from, a message id.
-    """
+    """A tensor that a lecture or a tutorial speaks of."""
 
     name: str
     shape: tuple[int, ...]

@@ -33,8 +33,6 @@ class Packed:
     """How the matrices of a file are stored.
 
     Attributes:
-        method: "awq" or "gptq".
-        bits: Of a code.
         group_size: Inputs that share a scale; -1: all of them.
     """
 
@@ -53,9 +51,6 @@ def read_packed(text: str) -> Packed | None:
     """Return how the text of a config.json says that its weights are stored.
 
     None where it names neither AWQ nor GPTQ.
-
-    Args:
-        text: What `core.budget.catalogue.hf_config.read_config` accepts.
 
     Raises:
         ValueError: If a field cannot be, or layers are kept wide that are counted as packed.

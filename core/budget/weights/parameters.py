@@ -63,16 +63,8 @@ class ParameterCounts:
     Attributes:
         token_embedding: One row for each token of the vocabulary.
         layer_embeddings: One more for each of them and each layer (Gemma 3n).
-        positions: The learned position table.
-        attention: Projections of queries, keys, values and output, with their biases.
         recurrent: What keeps a fixed state, with its convolution and its vectors.
         layer_inputs: Gemma 3n's matrices of AltUp, Laurel and each layer's own input.
-        dense_ffn: Dense feed-forward layers, with their biases.
-        experts: All routed experts.
-        router: What picks the experts.
-        shared_experts: Experts that every token passes.
-        norms: Norms of the layers.
-        final_norm: The norm before the head.
         head: The output matrix; 0 where it is the token embedding on the same rank.
         biases: Those of attention, recurrent layers, feed-forward and experts that are no matrices:
             biases, sinks; counted above too.
@@ -128,10 +120,7 @@ class Rule(NamedTuple):
 
     Attributes:
         part: The field of `ParameterCounts` that it belongs to.
-        name: What the reader sees.
-        formula: How it is counted.
         when: What must hold of the model and of the rank's part: see `_facts`.
-        is_bias: Whether it counts biases of a matrix.
     """
 
     part: str

@@ -78,9 +78,6 @@ class Cell:
     """One cell of the table.
 
     Attributes:
-        size: The row.
-        format_name: The column, as it is stored.
-        item: The bytes.
         printed: The tutorial's figure in GiB; None where it had none.
     """
 
@@ -98,9 +95,7 @@ class Cell:
 def source_table(words: Sequence[str] = ROUND, *, scales: bool = False) -> tuple[Cell, ...]:
     """Return the table row by row.
 
-    Args:
-        words: The rows, of `SIZES`: the tutorial's round numbers, or others.
-        scales: Store the narrow formats with their scales, and what is not quantized in 16 bits.
+    `scales` stores the narrow formats with their scales, and what is not quantized in 16 bits.
     """
     cells = []
     for word in words:

@@ -37,8 +37,6 @@ class Size:
 
     Attributes:
         word: What stands in the address: a key of the catalogue, or "7b".
-        name: "Llama-2 7B", or "7B".
-        num_params: How many.
         spec: The architecture; None for a round number.
     """
 
@@ -156,11 +154,8 @@ def stored_weights(spec: ModelSpec, held: ParameterCounts, weight_format: str) -
 def weights_in(size: Size, format_name: str, *, rest_in_16_bits: bool = True) -> Item:
     """Return the bytes of a model's weights in a format, scales included.
 
-    Args:
-        size: The model or the round number.
-        format_name: A name of FORMATS or BLOCK_FORMATS.
-        rest_in_16_bits: Whether embeddings, head, norms and biases stay in 16 bits where the
-            matrices have fewer, as in real checkpoints; a round number has no such parts.
+    With `rest_in_16_bits` embeddings, head, norms and biases stay in 16 bits where the matrices
+    have fewer, as in real checkpoints; a round number has no such parts.
 
     Raises:
         ValueError: If the format is unknown.

@@ -14,7 +14,7 @@ from core.budget.catalogue.hf_config import (
     model_from_config,
     read_config,
 )
-from core.budget.catalogue.hf_families import DEFAULTS, FAMILIES, OTHER_NAMES
+from core.budget.catalogue.hf_families import FAMILIES, OTHER_NAMES
 from core.budget.cluster import Cluster
 from core.budget.compute.step_flops import step_flops
 from core.budget.recipe import TrainingRecipe
