@@ -97,20 +97,11 @@ _WEIGHTS_READ: Final = N_(
 _PICKED: Final = N_("experts that at least one token picks, if all are picked equally often")
 
 
-def prefill_seconds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> float:
-    """Return the seconds to the first token of one prompt, when nobody waits before it.
-
-    Raises:
-        ValueError: If the device has no bandwidth, no 16-bit peak, or no link where one is needed.
-    """
-    return float(prefill_latency(spec, serving, cluster).amount)
-
-
 def prefill_latency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Item:
     """Return the time to the first token of one prompt, when nobody waits before it.
 
     Raises:
-        ValueError: As `prefill_seconds`.
+        ValueError: If the device has no bandwidth, no 16-bit peak, or no link where one is needed.
     """
     num_tokens = serving.prompt_len
     read = weights_read(spec, serving, num_tokens)
@@ -130,7 +121,7 @@ def decode_latency(
     which is the mean over it.
 
     Raises:
-        ValueError: As `prefill_seconds`.
+        ValueError: As `prefill_latency`.
     """
     seen = mean_context(serving) if context is None else context
     read = kv_read(spec, seen, serving.concurrency, serving.kv_format, serving.tensor)

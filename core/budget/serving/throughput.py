@@ -63,12 +63,6 @@ class Curve:
         """The point at which memory ends the curve; None if nothing fits."""
         return next((point for point in reversed(self.points) if point.fits), None)
 
-    @property
-    def turning(self) -> int | None:
-        """Fewest sequences at which computing takes longer than reading; None on this curve."""
-        slow = (point.concurrency for point in self.points if point.bound == "computing")
-        return next(slow, None)
-
 
 def user_speed(token: Item) -> Item:
     """Return the tokens/s that one reader sees, from `decode_latency`."""
@@ -104,7 +98,7 @@ def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) ->
     """Return the curve over sequences at once, some way beyond the point where memory ends it.
 
     Raises:
-        ValueError: As `inference_budget` and `prefill_seconds`.
+        ValueError: As `inference_budget` and `prefill_latency`.
     """
     largest = largest_concurrency(spec, serving, cluster)
     prefill = prefill_latency(spec, serving, cluster)

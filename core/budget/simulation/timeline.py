@@ -11,7 +11,6 @@ FORWARD: Final = "forward"
 BACKWARD: Final = "backward"
 RECOMPUTE: Final = "recompute"
 OPTIMIZER: Final = "optimizer step"
-PHASES: Final = (FORWARD, BACKWARD, RECOMPUTE, OPTIMIZER)
 SAVED: Final = "saved activations"
 GRADIENT: Final = "gradients"
 TEMPORARY: Final = "temporary"

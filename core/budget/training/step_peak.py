@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.catalogue.precisions import PRECISIONS
-from core.budget.item import Formula, Item, Number, counted, total
+from core.budget.item import Formula, Item, Number, counted, item, total
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.training.activations import (
@@ -23,18 +23,21 @@ from core.budget.training.activations import (
 )
 from core.budget.training.states import gradients, resident_gradients
 from core.budget.training.temporary import (
-    cast_copies,
+    AUTOCAST,
+    CAST_COPIES,
+    FLOW,
+    FSDP,
+    GATHERED,
+    HEAD,
+    LAST,
     final_norm,
     flowing,
-    gathered_weights,
     keeps_adding,
-    last_gradient,
     logits_and_loss,
     logits_in_forward,
     scores_flowing,
     scores_in_forward,
     step_temporary,
-    table_gradient,
 )
 from core.language import N_
 from core.models.spec import ModelSpec
@@ -91,7 +94,7 @@ def step_moments(
         *_table_moments(case),
         _largest(tuple(_start(case))),
         _largest(tuple(_end(case))),
-        _moment(N_("last gradient"), full, last_gradient(sizes)),
+        _moment(N_("last gradient"), full, counted("temporary", LAST, sizes, FLOW)),
         _moment(N_("optimizer step"), full, step_temporary(recipe, sizes)),
     )
 
@@ -161,11 +164,17 @@ def _before_autocast_ends(case: _Case, kept: Item) -> Iterator[Item]:
 
 def _around(case: _Case, num_copied: Number) -> tuple[Item, ...]:
     """Return the weights' copies: those that autocast made, those that ZeRO-3 puts together."""
-    copies = PRECISIONS[case.recipe.precision].copies
-    around = (cast_copies(case.sizes, num_copied),) if copies else ()
-    if case.share.weight_shards > 1 or case.recipe.precision == "fsdp2":
-        return (*around, gathered_weights(case.sizes))
-    return around
+    sizes = case.sizes
+    around: tuple[Item, ...] = ()
+    if PRECISIONS[case.recipe.precision].copies:
+        values = {**sizes, "num_copied": num_copied}
+        around = (counted("cached copies", CAST_COPIES, values, AUTOCAST),)
+    if case.share.weight_shards == 1 and case.recipe.precision != "fsdp2":
+        return around
+    gathered = item(
+        "gathered weights", GATHERED, sizes, unit="bytes", source=FSDP, kind="estimated", band=0.2
+    )
+    return (*around, gathered)
 
 
 def _table_moments(case: _Case) -> tuple[Item, ...]:
@@ -173,7 +182,9 @@ def _table_moments(case: _Case) -> tuple[Item, ...]:
         return ()
     copied = case.sizes["copied_layers"] if case.keeps_layers else 0
     name, parts = N_("gradient of the output table"), (_kept(case), *case.held)
-    return (_moment(name, *parts, table_gradient(case.sizes), *_around(case, copied)),)
+    return (
+        _moment(name, *parts, counted("temporary", HEAD, case.sizes, FLOW), *_around(case, copied)),
+    )
 
 
 def _kept(case: _Case) -> Item:

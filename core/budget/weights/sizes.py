@@ -12,6 +12,7 @@ from typing import Final
 from core.budget.catalogue.models import MODELS
 from core.budget.item import Item
 from core.budget.weights.stored import Size, size_of, weights_in
+from core.language import N_
 from core.models.spec import ModelSpec
 from core.units import GIB
 
@@ -51,6 +52,18 @@ PRINTED: Final[Mapping[str, tuple[float, ...]]] = {
     "70b": (260.89, 130.45, 65.23, 65.23, 32.61),
 }
 """What stood there, in the order of COLUMNS, called GB."""
+
+
+REASONS: Final[Mapping[str, str]] = {
+    "vision": N_("the vision encoder and its projector"),
+    "prediction": N_(
+        "the layer for multi-token prediction, with its own copies of embedding and head"
+    ),
+    "router_bias": N_("the router's correction biases, which are buffers and get no gradient"),
+    "tied_head": N_("the tied head, stored a second time"),
+    "unexplained": N_("numbers that no document explains"),
+}
+"""Key of `Beyond.reason` -> what these parameters are, as a message id."""
 
 
 def _stops() -> Mapping[str, Size]:
