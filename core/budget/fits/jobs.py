@@ -106,8 +106,6 @@ class Layout:
 
     Attributes:
         context: Ranks that share each sequence; of fewer devices as many as divide them.
-        pipeline: Stages, likewise of what the context ranks leave.
-        virtual_stages: Runs of layers of each stage.
     """
 
     context: int = 1
@@ -117,13 +115,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Training by a recipe, everything sharded over all devices (ZeRO-3, FSDP2).
-
-    Attributes:
-        recipe: How it is trained.
-        num_devices: How many share the work.
-        layout: How else they share it.
-    """
+    """Training by a recipe, everything sharded over all devices (ZeRO-3, FSDP2)."""
 
     recipe: TrainingRecipe
     num_devices: int = 1

@@ -19,10 +19,8 @@ class Plane:
     """Rows and columns of one picture.
 
     Attributes:
-        name: What runs along its rows and columns.
         rows: Keys of models or ways, from the top.
         columns: Keys of devices or ways, from the left.
-        cells: One for each row and column.
         fewest: The fewest devices, of powers of two, that hold the job; 0 if none do.
     """
 

@@ -30,13 +30,7 @@ _TYPES: Final[Mapping[str, type]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scenario:
-    """A model, how it is trained and on what.
-
-    Attributes:
-        spec: The model.
-        recipe: How it is trained.
-        cluster: The devices and how the model is spread over them.
-    """
+    """A model, how it is trained and on what."""
 
     spec: ModelSpec
     recipe: TrainingRecipe

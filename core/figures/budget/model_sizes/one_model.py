@@ -55,12 +55,8 @@ def one_model_picture(
 ) -> Picture:
     """Return one bar a format, its size and verdict beside it, and a line for each memory.
 
-    Args:
-        model: Its name.
-        items: The weights in each format.
-        chosen: The memory that the verdicts speak of; its line is drawn bold.
-        landmarks: Others, the most welcome first; those that would run together are left out.
-        look: How the reader wants to see.
+    The verdicts speak of the memory `chosen`, whose line is bold; `landmarks` come the most welcome
+    first, and those that would run together are left out.
     """
     layout = look.layout()
     drawing = Drawing()
