@@ -14,7 +14,7 @@ from torch import Tensor
 
 from core.autograd import rewrites
 from core.autograd.graph import Capture, Failure, Node, Saved
-from core.autograd.refusals import Kind, refusal_of
+from core.autograd.refusals import refusal_of
 from core.autograd.trial import TimeUp, Trial, Trials, Write
 from core.language import _, ngettext
 from core.language.listing import followed_by
@@ -39,7 +39,7 @@ class Explanation:
         torch_message: Torch's words; "" if it was not asked.
     """
 
-    kind: Kind
+    kind: str
     sentence: str
     advice: str
     what: str = ""

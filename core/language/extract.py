@@ -1,13 +1,15 @@
 """Collect every text that a reader sees: for the Chinese catalogue, and to train on.
 
 A developer's tool, run by `make translations`; it needs Babel, the dashboard does not. Texts are
-the arguments of `_`, `ngettext` and `N_`, and the question in the first docstring line of a page.
-The lessons, as Markdown and TOML beside the pages, become one file that a run can learn from.
+the arguments of `_`, `ngettext` and `N_`, the question in the first docstring line of a page, and
+what `TABLES` names. The lessons, as Markdown and TOML beside the pages, become one file that a run
+can learn from.
 """
 
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -23,6 +25,10 @@ ROOT: Final = Path(__file__).parents[2]
 LESSONS: Final = ROOT / "core" / "train" / "text" / "lessons.txt"
 LANGUAGE: Final = "zh"
 KEYWORDS: Final = {"_": None, "N_": None, "ngettext": (1, 2)}
+TABLES: Final = {  # files of rows -> which of their columns are texts
+    "core/autograd/presets.toml": ("title",),
+    "core/autograd/refusals.toml": ("sentence", "advice"),
+}
 Message = str | tuple[str, ...]
 
 
@@ -53,12 +59,22 @@ def texts_in(path: Path, root: Path = ROOT) -> Iterator[Message]:
         yield page_question(path)
 
 
+def texts_of_tables(root: Path = ROOT) -> Iterator[Message]:
+    """Yield the texts of the rows that stand in TOML files."""
+    for files, columns in TABLES.items():
+        for path in sorted(root.glob(files)):
+            for rows in tomllib.loads(path.read_text(encoding="utf-8")).values():
+                yield from (row[name] for row in rows for name in columns if name in row)
+
+
 def collect(root: Path = ROOT) -> Catalog:
-    """Return a catalogue of all texts in the code, without translations."""
+    """Return a catalogue of all texts in code and tables, without translations."""
     template = Catalog(charset="utf-8")
     for path in filter(Path.exists, source_files(root)):
         for text in texts_in(path, root):
             template.add(text)
+    for text in texts_of_tables(root):
+        template.add(text)
     return template
 
 

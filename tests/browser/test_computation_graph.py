@@ -8,7 +8,7 @@ import torch
 from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
 from core.autograd.collapse import collapse
 from core.autograd.errors import explain_error
-from core.autograd.formulas.substitution import substituted
+from core.autograd.formulas import substituted
 from core.autograd.forward import Limits
 from core.autograd.leaves import written_leaves
 from core.autograd.presets import PRESETS
