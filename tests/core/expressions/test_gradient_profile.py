@@ -10,12 +10,12 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from core.expressions import ExpressionError
-from core.expressions.grammar import parse
-from core.expressions.interpreter import evaluate, unwatched
+from core.expressions.dispatch import unwatched
+from core.expressions.grammar import parse, script
+from core.expressions.interpreter import evaluate
 from core.expressions.limits import GRADIENTS, Limits
 from core.expressions.names import GRADIENT, LAYOUT, MUTATION
 from core.expressions.operation import RESET
-from core.expressions.script import script
 from tests.core.expressions.refused import REFUSED
 from tests.core.expressions.warm import place
 
