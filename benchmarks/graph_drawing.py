@@ -16,11 +16,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 
-from core.autograd.collapse import collapse
+from core.autograd.collapse import View, collapse
 from core.autograd.graph import Capture
 from core.autograd.layout import layout
 from core.autograd.module_groups import items_of
-from core.autograd.view import View
 from pages.components.computation_graph.rows import graph_rows
 from pages.components.computation_graph.texts import draw
 from tests.core.autograd.made_captures import transformer

@@ -19,23 +19,14 @@ MAX_PARAMS: Final = 2**24
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One call of backward on a leaf.
+    """One call of backward on a leaf."""
 
-    Attributes:
-        number: Of the call, from 1.
-        before: `.grad` before it; None where there is none.
-        added: The gradient of this call's loss alone.
-        after: `.grad` after it.
-        is_reset_before: Whether the gradient was reset since the last call.
-        is_same_tensor: Whether `.grad` is still the tensor that it was before the call.
-    """
-
-    number: int
-    before: float | None
-    added: float
-    after: float
-    is_reset_before: bool
-    is_same_tensor: bool
+    number: int  # of the call, from 1
+    before: float | None  # `.grad` before it; None where there is none
+    added: float  # the gradient of this call's loss alone
+    after: float  # `.grad` after it
+    is_reset_before: bool  # whether the gradient was reset since the last call
+    is_same_tensor: bool  # whether `.grad` is still the tensor that it was before the call
 
 
 def count_calls(
@@ -128,19 +119,15 @@ class MicroBatches:
     """A batch that ran whole, and again in pieces.
 
     Attributes:
-        num_pieces: Into how many pieces it was cut.
         whole, pieces: What was alive after each operation.
-        largest_gradient: The largest magnitude in the gradients of the whole batch.
-        largest_difference: Between any of them and that of the pieces.
-        ratio: Length of the gradient of the pieces in lengths of that of the whole batch.
     """
 
-    num_pieces: int
+    num_pieces: int  # into how many pieces it was cut
     whole: tuple[Moment, ...] = field(repr=False)
     pieces: tuple[Moment, ...] = field(repr=False)
-    largest_gradient: float
-    largest_difference: float
-    ratio: float
+    largest_gradient: float  # the largest magnitude in the gradients of the whole batch
+    largest_difference: float  # between any of them and that of the pieces
+    ratio: float  # length of the gradient of the pieces in lengths of that of the whole batch
 
     @property
     def peaks(self) -> tuple[int, int]:

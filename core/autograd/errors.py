@@ -27,28 +27,20 @@ class Explanation:
     """Why torch refused, in the reader's language.
 
     Attributes:
-        kind: Which refusal it is.
-        sentence: What happened.
-        advice: What to do.
         what: The piece of the program that is to blame; of a version conflict, the first write.
-        line: Where that stands; None if nobody knows.
         writes: Of a version conflict, all writes that must go, in the order in which they run.
-        node: Id of the node whose backward failed; "" of none.
-        saved: The saved tensor that was changed.
-        rewrite: The program changed, and run: it runs; "" if no such change is known.
-        torch_message: Torch's words; "" if it was not asked.
     """
 
-    kind: str
-    sentence: str
-    advice: str
+    kind: str  # which refusal it is
+    sentence: str  # what happened
+    advice: str  # what to do
     what: str = ""
-    line: int | None = None
+    line: int | None = None  # where that stands; None if nobody knows
     writes: tuple[Write, ...] = ()
-    node: str = ""
-    saved: Saved | None = None
-    rewrite: str = ""
-    torch_message: str = ""
+    node: str = ""  # id of the node whose backward failed; "" of none
+    saved: Saved | None = None  # the saved tensor that was changed
+    rewrite: str = ""  # the program changed, and run: it runs; "" if no such change is known
+    torch_message: str = ""  # torch's words; "" if it was not asked
 
 
 def explain_error(

@@ -72,24 +72,20 @@ class Formula:
     r"""A row of `formulas.toml`.
 
     Attributes:
-        type: As torch names it: "MulBackward0".
-        forward: LaTeX of what the operation computes: `y = a \cdot b`.
         inputs: For each input, in the order of the node's `next_functions`, the LaTeX of its
             gradient: {"a": `$g \cdot $other`, "b": `$g \cdot $self`}; "x_i" is any of a list.
         letters: For each name that feeds the derivatives its LaTeX: {"self": "a", "other": "b"}.
-        remark: What is chosen where the derivative does not exist; a message id, or "".
         only: Name of something that a node may have kept -> pattern of it with which this holds.
-        departs: Whether torch gives another number at some points: then none are put in.
         is_elementwise: Whether an input that was broadcast gets the sum of what the formula says.
     """
 
-    type: str
-    forward: str
+    type: str  # as torch names it: "MulBackward0"
+    forward: str  # LaTeX of what the operation computes: `y = a \cdot b`
     inputs: Mapping[str, str]
     letters: Mapping[str, str]
-    remark: str = ""
+    remark: str = ""  # what is chosen where the derivative does not exist; a message id, or ""
     only: Mapping[str, str] = field(default_factory=dict)
-    departs: bool = False
+    departs: bool = False  # whether torch gives another number at some points: then none are put in
     is_elementwise: bool = False
 
     @property

@@ -19,17 +19,11 @@ _GAIN: Final = 2**0.5  # He et al. 2015: what keeps the variance behind a ReLU
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Layer:
-    """A layer `(h, w) -> h` with one square matrix.
+    """A layer `(h, w) -> h` with one square matrix."""
 
-    Attributes:
-        title: Its name, marked for the catalogue.
-        code: It as torch has it, with `F` for `torch.nn.functional`.
-        num_kept: How many tensors of the size of its output it keeps for the backward pass.
-    """
-
-    title: str
-    code: str
-    num_kept: int
+    title: str  # its name, marked for the catalogue
+    code: str  # it as torch has it, with `F` for `torch.nn.functional`
+    num_kept: int  # how many tensors of the size of its output it keeps for the backward pass
 
 
 LAYERS: Final[Mapping[str, Layer]] = MappingProxyType(

@@ -82,13 +82,11 @@ class Syntax:
     """What a text may be made of.
 
     Attributes:
-        statements: Kinds of statements.
-        blocks: What may stand behind `with`, called without arguments.
         num_characters, num_nodes: At most.
     """
 
-    statements: tuple[type[Statement], ...] = STATEMENTS
-    blocks: tuple[str, ...] = ()
+    statements: tuple[type[Statement], ...] = STATEMENTS  # kinds of statements
+    blocks: tuple[str, ...] = ()  # what may stand behind `with`, called without arguments
     num_characters: int = MAX_CHARACTERS
     num_nodes: int = MAX_NODES
 
@@ -111,17 +109,11 @@ WITH_GRADIENTS: Final = Syntax(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Program:
-    """A text whose every node is allowed.
+    """A text whose every node is allowed."""
 
-    Attributes:
-        source: What the reader wrote.
-        statements: Its lines, in order; those of a block stand within it.
-        syntax: What it was checked against.
-    """
-
-    source: str
-    statements: tuple[Statement, ...]
-    syntax: Syntax = PLAIN
+    source: str  # what the reader wrote
+    statements: tuple[Statement, ...]  # its lines, in order; those of a block stand within it
+    syntax: Syntax = PLAIN  # what it was checked against
 
     def text(self, node: ast.AST) -> str:
         """Return the piece of the source that a node stands for."""

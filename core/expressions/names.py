@@ -31,18 +31,16 @@ class Profile:
 
     Attributes:
         methods, properties, functions: Rows by the name that a reader writes.
-        writes_elements: Whether `x[0] = 1` and `x[0] += 1` are allowed.
         records_gradients: Whether autograd is on, as the program switches it, and the last line may
             give something else than a tensor.
-        syntax: What `parse` shall let through.
     """
 
     methods: Mapping[str, Call]
     properties: Mapping[str, Call]
     functions: Mapping[str, Call]
-    writes_elements: bool = False
+    writes_elements: bool = False  # whether `x[0] = 1` and `x[0] += 1` are allowed
     records_gradients: bool = False
-    syntax: Syntax = PLAIN
+    syntax: Syntax = PLAIN  # what `parse` shall let through
 
 
 LAYOUT: Final = Profile(methods=METHODS, properties=PROPERTIES, functions=FUNCTIONS)

@@ -64,19 +64,12 @@ RESET: Final = Call(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operation:
-    """A call with its arguments, ready to run.
+    """A call with its arguments, ready to run."""
 
-    Attributes:
-        call: The row of its table.
-        arguments: In the order of the row, a method's tensor first.
-        text: The piece of the source up to and with it: "x.t().view(6)".
-        span: Where it stands, for errors.
-    """
-
-    call: Call
-    arguments: tuple[Value, ...]
-    text: str
-    span: Span
+    call: Call  # the row of its table
+    arguments: tuple[Value, ...]  # in the order of the row, a method's tensor first
+    text: str  # the piece of the source up to and with it: "x.t().view(6)"
+    span: Span  # where it stands, for errors
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:

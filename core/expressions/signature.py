@@ -81,26 +81,20 @@ class Call:
     """A row of the tables of what may be called.
 
     Attributes:
-        name: As in PyTorch.
-        parameters: In order; of a method without the tensor itself.
-        run: The real thing; it is handed all parameters, in order, after a method's tensor.
-        takes_sizes: Whether named integers may follow, as einops takes them.
         no_sizes: Names that these may not have: what runs underneath needs them itself.
         reads_values: Whether the result's shape depends on the values, so that no dry run tells it.
-        writes: Whether it changes its tensor.
-        is_random: Whether `run` takes a generator after its parameters.
         is_stateful: Whether it acts on gradients, on the graph or on values alone, so that no dry
             run can be made; what it allocates is counted while it runs.
     """
 
-    name: str
-    parameters: tuple[Parameter, ...]
-    run: Run
-    takes_sizes: bool = False
+    name: str  # as in PyTorch
+    parameters: tuple[Parameter, ...]  # in order; of a method without the tensor itself
+    run: Run  # the real thing; it is handed all parameters, in order, after a method's tensor
+    takes_sizes: bool = False  # whether named integers may follow, as einops takes them
     no_sizes: frozenset[str] = frozenset()
     reads_values: bool = False
-    writes: bool = False
-    is_random: bool = False
+    writes: bool = False  # whether it changes its tensor
+    is_random: bool = False  # whether `run` takes a generator after its parameters
     is_stateful: bool = False
 
     def bind(

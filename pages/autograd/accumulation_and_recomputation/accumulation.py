@@ -44,19 +44,15 @@ class Accumulating:
     """What is added up.
 
     Attributes:
-        num_pieces: Micro-batches, and so calls of backward before a step.
         reset, every: What resets `.grad`, and after how many calls.
-        loss: Of the one number, computed anew for every call.
-        is_divided: Whether the loss of a micro-batch is divided by their number.
-        num_params: Of a model whose gradients are reset.
     """
 
-    num_pieces: int
+    num_pieces: int  # micro-batches, and so calls of backward before a step
     reset: Reset
     every: int
-    loss: Loss
-    is_divided: bool
-    num_params: int
+    loss: Loss  # of the one number, computed anew for every call
+    is_divided: bool  # whether the loss of a micro-batch is divided by their number
+    num_params: int  # of a model whose gradients are reset
 
 
 def choose_accumulating() -> Accumulating:

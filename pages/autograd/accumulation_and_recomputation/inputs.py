@@ -18,15 +18,10 @@ MOST_LAYERS: Final = 32
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """What is run.
+    """What is run."""
 
-    Attributes:
-        stack: The layers and their size.
-        segment: Layers per checkpoint segment.
-    """
-
-    stack: Stack
-    segment: int
+    stack: Stack  # the layers and their size
+    segment: int  # layers per checkpoint segment
 
 
 def choose_case() -> Case:

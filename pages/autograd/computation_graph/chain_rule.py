@@ -6,10 +6,9 @@ from typing import Final
 import streamlit as st
 
 from core.autograd.built_graphs import BUILT_GRAPHS
-from core.autograd.differences import Difference, Reason, finite_differences
+from core.autograd.differences import Difference, Reason, finite_differences, module_differences
 from core.autograd.formulas import described, formula_of, substituted
 from core.autograd.graph import Node
-from core.autograd.module_differences import module_differences
 from core.autograd.program import function_of
 from core.expressions import ExpressionError
 from core.language import N_, _, ngettext

@@ -5,10 +5,10 @@ from typing import Final
 
 import streamlit as st
 
+from core.autograd.collapse import Box
 from core.autograd.formulas import described, formula_of, substituted
 from core.autograd.graph import Ghost, Node, Saved, TensorInfo
 from core.autograd.program import capture_program
-from core.autograd.view import Box
 from core.dtypes import FORMATS
 from core.language import _
 from core.units import format_bytes, format_flops, format_seconds

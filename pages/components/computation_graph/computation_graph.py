@@ -6,9 +6,9 @@ from typing import Final, Literal
 
 import streamlit as st
 
+from core.autograd.collapse import View
 from core.autograd.graph import Capture
 from core.autograd.layout import Drawing
-from core.autograd.view import View
 from pages.components.computation_graph.rows import graph_rows
 from pages.components.computation_graph.words import event_words, graph_words
 from pages.shared.settings import presenting, unit_system

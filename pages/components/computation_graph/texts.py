@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 from unicodedata import east_asian_width
 
+from core.autograd.collapse import Box, Join, View
 from core.autograd.graph import Capture, Edge, Event, Ghost, Node, TensorInfo
 from core.autograd.layout import GAP_ACROSS, GAP_DOWN, Drawing, layout
-from core.autograd.view import Box, Join, View
 from core.language import _
 from pages.components.computation_graph.labels import own_part, short_label
 from pages.components.computation_graph.words import CUTS, SHORT_CUTS
@@ -24,17 +24,14 @@ class Lettering:
 
     Attributes:
         code, letter: Width of a letter of a label, and of what stands below it.
-        line: From line to line.
-        edge: Free on each side of a box; half of it above and below.
-        padlock: Free on each side of a label, so that a padlock fits into the corner.
         across, down: The least from box to box.
     """
 
     code: float
     letter: float
-    line: float
-    edge: float
-    padlock: float
+    line: float  # from line to line
+    edge: float  # free on each side of a box; half of it above and below
+    padlock: float  # free on each side of a label, so that a padlock fits into the corner
     across: float
     down: float
 

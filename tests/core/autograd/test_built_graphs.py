@@ -17,8 +17,7 @@ from core.autograd.built_graphs import (
     capture_built,
     check_memory,
 )
-from core.autograd.differences import finite_differences
-from core.autograd.module_differences import module_differences
+from core.autograd.differences import finite_differences, module_differences
 
 
 def types(key, number):

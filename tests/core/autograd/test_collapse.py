@@ -6,9 +6,8 @@ from graphlib import TopologicalSorter
 import pytest
 
 from core.autograd.collapse import collapse
-from core.autograd.contraction import contract
 from core.autograd.graph import Event
-from core.autograd.module_groups import DRAWN
+from core.autograd.module_groups import DRAWN, contract
 from tests.core.autograd.made_captures import Maker, fork, random_capture, seeded, transformer
 
 

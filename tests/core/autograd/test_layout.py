@@ -4,9 +4,8 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from core.autograd.collapse import collapse
+from core.autograd.collapse import Box, Link, View, collapse
 from core.autograd.layout import layout
-from core.autograd.view import Box, Link, View
 from tests.core.autograd.made_captures import fork, random_capture, seeded, transformer
 
 
