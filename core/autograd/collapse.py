@@ -89,9 +89,7 @@ class View:
     boxes: tuple[Box, ...] = ()  # in the order of the forward pass
     links: tuple[Link, ...] = ()
     joins: tuple[Join, ...] = ()  # of outputs that other boxes use
-    depth: int | None = None  # at which modules are closed; None if all are open
     collapsed_by_itself: bool = False  # whether it was, because there was too much to draw
-    as_tensors: bool = False  # whether a box is a value, and operations stand on links
 
     @property
     def box_of(self) -> dict[str, str]:
@@ -112,12 +110,7 @@ def collapse(
     is in them. Identical modules of a list become one box while neither the list nor one of them is
     in `expanded`. More than `DRAWN` boxes are collapsed until a screen shows them; what the reader
     has opened stays open.
-
-    Raises:
-        ValueError: If the depth is below 1.
     """
-    if depth is not None and depth < 1:
-        raise ValueError(f"depth {depth} is not known; use 1 for the outermost modules, or more")
     items, arrows = items_of(capture), arrows_of(capture)
     is_too_large = is_too_much(items, closed_modules(items, depth))
     runs = {}
@@ -135,9 +128,7 @@ def collapse(
             *_ghost_links(capture, box_of),
         ),
         joins=_joins(capture, box_of),
-        depth=depth,
         collapsed_by_itself=is_too_large,
-        as_tensors=as_tensors,
     )
 
 

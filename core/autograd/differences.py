@@ -62,19 +62,12 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Nudge:
-    """What a small change of a leaf does to the result, and what its gradient foretold.
+    """What a small change of a leaf does to the result, and what its gradient foretold."""
 
-    Attributes:
-        before, after: The result.
-    """
-
-    before: float
-    after: float
-    gradient: float  # of what was changed; of a whole tensor, the sum of its gradients
+    gradient: float  # of what was changed
     delta: float  # the change of the leaf
-    change: float  # after - before
+    change: float  # of the result
     predicted: float  # gradient times delta
-    error: float  # predicted - change; it shrinks with the square of delta
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,44 +113,28 @@ def finite_differences(
 
 
 def nudge(
-    function: Function,
-    leaves: Leaves,
-    name: str,
-    delta: float,
-    place: tuple[int, ...] | None = None,
+    function: Function, leaves: Leaves, name: str, delta: float, place: tuple[int, ...]
 ) -> Nudge:
-    """Change a leaf by delta, and compare gradient times delta with the real change of the result.
+    """Change an element of a leaf, and compare gradient times delta with the change of the result.
 
     Args:
         function: As `finite_differences` takes it.
         leaves: By name.
-        name: Which leaf is changed; it must be made of floating-point numbers.
-        delta: Added to its elements.
-        place: The index of the one element that is changed; all of them without it.
+        name: Which leaf is changed; one of real numbers.
+        delta: Added to the element.
+        place: Its index.
 
     Raises:
-        ValueError: If no leaf has that name, it cannot take a gradient, or the result is no scalar.
+        ValueError: If the result is no scalar.
     """
     point = {each: _copy(leaf) for each, leaf in leaves.items()}
-    if name not in point or not point[name].is_floating_point():
-        message = _("{name} cannot be changed: the leaves made of real numbers are {names}.")
-        real = [each for each, leaf in point.items() if leaf.is_floating_point()]
-        raise ValueError(message.format(name=name, names=_(", ").join(real) or "-"))
     point[name].requires_grad_()
     before, gradients = _gradients(function, point)
     direction = torch.zeros_like(point[name])
-    direction[... if place is None else place] = 1
+    direction[place] = 1
     gradient = _along(gradients[name], direction)
-    after = _value(function, _moved(point, name, direction, delta))
-    return Nudge(
-        before=before,
-        after=after,
-        gradient=gradient,
-        delta=delta,
-        change=after - before,
-        predicted=gradient * delta,
-        error=gradient * delta - (after - before),
-    )
+    change = _value(function, _moved(point, name, direction, delta)) - before
+    return Nudge(gradient=gradient, delta=delta, change=change, predicted=gradient * delta)
 
 
 class _Flow:

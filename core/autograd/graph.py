@@ -201,7 +201,6 @@ class Failure:
     message: str  # torch's own, word for word
     node: str = ""  # id of the node at which it happened; "" if at none
     line: int | None = None  # of the reader's program
-    is_backward: bool = False  # whether the engine raised it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

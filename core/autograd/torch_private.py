@@ -9,15 +9,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.graph import Node as TorchNode
 
 from core.expressions.dispatch import Watching, storage_id, unwatched
-
-AT_ONCE: Final = 2**64 - 1  # a leaf's number: the engine takes it as soon as it is ready
 
 
 def sequence_number() -> int:

@@ -57,9 +57,9 @@ def computation_graph(  # noqa: PLR0913  what is shown, where, and who hears of 
 
     Args:
         capture: What ran.
-        view: What is drawn of it, of `collapse`.
-        drawing: Where, of `texts.draw`.
-        key: The key of this part on its page.
+        view: What is drawn of it.
+        drawing: Where.
+        key: Of this part on its page.
         on_choice: Called with ("selected", id of a box), ("step", number, or "" of the last),
             ("expanded", path of a module to open) or ("closed", path of a module to close).
         file_name: Of its exports, without an ending.

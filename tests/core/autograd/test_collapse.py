@@ -169,11 +169,6 @@ def test_as_tensors_the_operations_stand_on_the_links():
     }
 
 
-def test_a_depth_below_one_is_refused():
-    with pytest.raises(ValueError, match="depth 0 is not known; use 1"):
-        collapse(fork(), depth=0)
-
-
 def test_what_an_earlier_backward_handed_on_is_in_no_sum_of_the_last():
     capture = fork()
     one, two = (

@@ -100,11 +100,6 @@ def test_a_fork_is_drawn_without_crossings():
     assert (mul[1] < power[1]) == (ends["n1"] < ends["n2"])
 
 
-def test_an_empty_view_has_an_empty_drawing():
-    drawing = layout(View(), {})
-    assert (drawing.places, drawing.width, drawing.height) == ({}, 0.0, 0.0)
-
-
 def test_a_view_with_a_circle_is_refused():
     boxes = tuple(Box(id=name, kind="node", label=name, members=(name,)) for name in "ab")
     links = (Link(id="1", source="a", target="b"), Link(id="2", source="b", target="a"))
