@@ -1,7 +1,7 @@
 """A capture while it runs: it holds living tensors, and gives them back as they were."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from torch import Tensor, nn
@@ -90,8 +90,8 @@ class Session:
         living = ids.get(self._jacobian_of)
         if living is None or living.leaf is not None or not living.shapes:
             return
-        with unwatched(), suppress(ValueError):  # of too many outputs there is none
-            self.jacobian = jacobian_of(living.torch, living.shapes, like=like_output(living.torch))
+        with unwatched():
+            self.jacobian = jacobian_of(living.torch, living.shapes, like_output(living.torch))
 
 
 @contextmanager

@@ -20,19 +20,12 @@ from pages.shared.page_links import show_link
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunStep:
-    """The newest checkpoint of a run.
+    """The newest checkpoint of a run."""
 
-    Attributes:
-        directory: The run directory.
-        title: What the reader calls the run.
-        step: Optimizer steps that its model had learned.
-        batch_size: Sequences of one of its forward passes.
-    """
-
-    directory: Path
-    title: str
-    step: int
-    batch_size: int
+    directory: Path  # the run directory
+    title: str  # what the reader calls the run
+    step: int  # optimizer steps that its model had learned
+    batch_size: int  # sequences of one of its forward passes
 
     @property
     def words(self) -> str:

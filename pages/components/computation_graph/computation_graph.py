@@ -6,9 +6,9 @@ from typing import Final, Literal
 
 import streamlit as st
 
+from core.autograd.collapse import View
 from core.autograd.graph import Capture
 from core.autograd.layout import Drawing
-from core.autograd.view import View
 from pages.components.computation_graph.rows import graph_rows
 from pages.components.computation_graph.words import event_words, graph_words
 from pages.shared.settings import presenting, unit_system
@@ -57,9 +57,9 @@ def computation_graph(  # noqa: PLR0913  what is shown, where, and who hears of 
 
     Args:
         capture: What ran.
-        view: What is drawn of it, of `collapse`.
-        drawing: Where, of `texts.draw`.
-        key: The key of this part on its page.
+        view: What is drawn of it.
+        drawing: Where.
+        key: Of this part on its page.
         on_choice: Called with ("selected", id of a box), ("step", number, or "" of the last),
             ("expanded", path of a module to open) or ("closed", path of a module to close).
         file_name: Of its exports, without an ending.

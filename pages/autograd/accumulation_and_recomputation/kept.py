@@ -1,30 +1,46 @@
 """Activations that are kept, operation by operation: two runs of the same work over each other."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from core.autograd.lifetimes import Moment
 from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 
-HEIGHT_PX: Final = 400
-PRESENT_HEIGHT_PX: Final = 420
 _NUM_TICKS: Final = 4
-_STILL: Final = {"fixedrange": True, "zeroline": False}
+
+
+def layout_of(
+    look: Look, height: int, x: Mapping[str, Any], y: Mapping[str, Any], **more: object
+) -> dict[str, Any]:
+    """Return the layout of this page's pictures: nothing moves, the legend stands above."""
+    layout = look.layout()
+    still = {"fixedrange": True, "zeroline": False}
+    return layout | {
+        "height": height,
+        "margin": {"l": 8, "r": 8, "t": 2.6 * layout["font"]["size"], "b": 8},
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
+        "xaxis": layout["xaxis"] | still | x,
+        "yaxis": layout["yaxis"] | still | y,
+        **more,
+    }
+
+
+def axis_to(most: float, title: str, words: Callable[[float], str]) -> dict[str, Any]:
+    """Return an axis from 0 to a little more than the most, with its fourths as ticks."""
+    ticks = [most * number / _NUM_TICKS for number in range(_NUM_TICKS + 1)]
+    return {
+        "title": {"text": title},
+        "range": [0, most * 1.06],
+        "tickvals": ticks,
+        "ticktext": list(map(words, ticks)),
+    }
 
 
 def kept_picture(
     shown: Sequence[Moment], shown_as: str, other: Sequence[Moment], other_as: str, look: Look
 ) -> Picture:
-    """Return two curves: bytes kept after each operation that made a tensor.
-
-    Args:
-        shown: The run that is looked at, drawn filled; what it recomputes lies on top.
-        shown_as: Translated name of it.
-        other: The run that it is compared with, drawn as a line.
-        other_as: Translated name of that.
-        look: How the reader wants to see.
-    """
+    """Return bytes kept after each operation: a filled run with what it recomputes, and a line."""
     drawing = Drawing()
     _draw_areas(drawing, shown, shown_as, look)
     drawing.scatter(
@@ -42,8 +58,16 @@ def kept_picture(
             type="line", xref="x", yref="paper", x0=begins + 0.5, x1=begins + 0.5, y0=0, y1=1,
             line={"color": look.color("muted"), "width": 2, "dash": "dash"},
         )  # fmt: skip
+    most = max(each.num_bytes for each in [*shown, *other])
+    axes = layout_of(
+        look,
+        420 if look.present else 400,
+        {"title": {"text": _("operations, in order")}},
+        axis_to(most, _("activations kept"), look.format_bytes),
+        meta="kept",
+    )
     return Picture(
-        figure=drawing.figure(_layout([*shown, *other], look)),
+        figure=drawing.figure(axes),
         alt=_sentence(shown, shown_as, other, other_as, look),
         table=_table(shown, shown_as, other, other_as),
     )
@@ -68,28 +92,6 @@ def _draw_areas(drawing: Drawing, moments: Sequence[Moment], name: str, look: Lo
         )  # fmt: skip
 
 
-def _layout(moments: Sequence[Moment], look: Look) -> dict[str, Any]:
-    layout = look.layout()
-    size = layout["font"]["size"]
-    most = max(each.num_bytes for each in moments)
-    ticks = [most * number // _NUM_TICKS for number in range(_NUM_TICKS + 1)]
-    return layout | {
-        "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
-        "margin": {"l": 8, "r": 8, "t": 2.6 * size, "b": 8},
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
-        "meta": "kept",
-        "xaxis": layout["xaxis"] | _STILL | {"title": {"text": _("operations, in order")}},
-        "yaxis": layout["yaxis"]
-        | _STILL
-        | {
-            "title": {"text": _("activations kept")},
-            "range": [0, most * 1.06],
-            "tickvals": ticks,
-            "ticktext": [look.format_bytes(tick) for tick in ticks],
-        },
-    }
-
-
 def _forward_length(moments: Sequence[Moment]) -> int:
     """Return how many operations there are in the forward passes."""
     return sum(each.phase == "forward" for each in moments)
@@ -100,9 +102,9 @@ def _places(moments: Sequence[Moment]) -> list[int]:
 
 
 def _words(moments: Sequence[Moment], look: Look) -> list[str]:
-    said = _("{phase}: {operation}<br>{size} kept")
+    message = _("{phase}: {operation}<br>{size} kept")
     return [
-        said.format(
+        message.format(
             phase=phase_name(each),
             operation=each.operation or _("end"),
             size=look.format_bytes(each.num_bytes),
@@ -114,9 +116,9 @@ def _words(moments: Sequence[Moment], look: Look) -> list[str]:
 def _sentence(
     shown: Sequence[Moment], shown_as: str, other: Sequence[Moment], other_as: str, look: Look
 ) -> str:
-    said = _("{name}: {count} operations keep at most {peak}")
+    message = _("{name}: {count} operations keep at most {peak}")
     parts = [
-        said.format(
+        message.format(
             name=name,
             count=len(moments),
             peak=look.format_bytes(max(each.num_bytes for each in moments)),
