@@ -4,8 +4,13 @@ from itertools import pairwise
 
 import pytest
 
-from core.train.text.token_spans import BPE, BYTE, CHARACTER, all_spans, byte_spans
-from core.train.text.tokenizers import BPETokenizer, CharacterTokenizer, make_tokenizer
+from core.train.text.pieces import BPE, BYTE, CHARACTER, all_spans, spans_of_bytes
+from core.train.text.tokenizers import (
+    BPETokenizer,
+    ByteTokenizer,
+    CharacterTokenizer,
+    make_tokenizer,
+)
 
 TEXTS = ("The list", "é 词元 🙂", "a\n\tb")
 
@@ -37,7 +42,7 @@ def test_the_ids_are_those_of_python_and_of_the_tokenizers(text, bpe):
 
 
 def test_the_bytes_of_a_character_share_its_place():
-    spans = byte_spans("a词")
+    spans = spans_of_bytes("a词", ByteTokenizer())
     assert [span.start for span in spans] == pytest.approx([0, 1, 4 / 3, 5 / 3])
     assert [span.sign for span in spans] == ["a", "E8", "AF", "8D"]
 

@@ -7,8 +7,8 @@ import pytest
 
 from core.figures.picture import Look
 from core.figures.theme import COLORS, MODES
-from core.figures.train.live_run.compare import MAX_RUNS, compare_picture, run_names
 from core.train.run.evaluations import Curve
+from pages.train.live_run.compare import MAX_RUNS, compare_picture, run_names
 
 
 def curve(number, title="one-minute", losses=(4.0, 3.0, 3.25)):
@@ -90,9 +90,3 @@ def test_the_table_has_every_step_and_leaves_gaps_empty():
         "wide": [4.0, 3.0, 3.25],
         "deep": [4.5, 3.5, ""],
     }
-
-
-@pytest.mark.parametrize("count", [0, MAX_RUNS + 1])
-def test_more_runs_than_lines_that_differ_are_refused(count):
-    with pytest.raises(ValueError, match=f"Choose 1 to {MAX_RUNS} runs to compare, not {count}"):
-        compare_picture([curve(n) for n in range(count)], Look())

@@ -1,14 +1,22 @@
-"""Runs side by side: their validation losses in one picture."""
+"""Runs side by side: their validation losses in one picture, and the settings that differ."""
 
 from collections.abc import Sequence
 from datetime import UTC, tzinfo
-from typing import Final
+from typing import Any, Final
+
+import streamlit as st
 
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.train.run.directory import written_time
-from core.train.run.evaluations import Curve, are_comparable
+from core.train.run.disk import sentence_of
+from core.train.run.evaluations import Curve, are_comparable, differing_settings, validation_curve
+from core.train.run.shelf import RunSummary
 from core.train.start.presets import preset_title
+from pages.shared.charts import show_chart, table_markdown
+from pages.shared.clock import browser_zone
+from pages.shared.settings import look
+from pages.train.live_run.settings import COURSE, LEARNING, SHAPES
 
 MAX_RUNS: Final = 6
 NOT_COMPARABLE: Final = N_(
@@ -26,23 +34,30 @@ _LINES: Final = (
 )
 
 
+def show_comparison(runs: Sequence[RunSummary]) -> None:
+    try:
+        curves = [validation_curve(run.directory) for run in runs]
+    except (ValueError, OSError) as error:
+        st.error(sentence_of(error))
+        return
+    picture = compare_picture(curves, look(), browser_zone())
+    st.caption(picture.alt)
+    show_chart(picture, key="lr_compare", file_name="validation-losses")
+    rows = differing_settings(curves)
+    if not rows:
+        st.caption(_("All settings that change what a run learns are the same."))
+        return
+    labels = {row.field: _(row.label) for row in (*SHAPES, *LEARNING, *COURSE)}
+    table: dict[str, list[Any]] = {
+        _("Different settings"): [labels.get(name, f"`{name}`") for name in rows]
+    }
+    for number, name in enumerate(run_names(curves, browser_zone())):
+        table[name] = [values[number] for values in rows.values()]
+    st.markdown(table_markdown(table))
+
+
 def compare_picture(curves: Sequence[Curve], look: Look, zone: tzinfo = UTC) -> Picture:
-    """Return one line a run: validation loss in nats per token over optimizer steps.
-
-    Args:
-        curves: One for each run.
-        look: How the reader wants to see.
-        zone: The reader's time zone, for runs that only their time tells apart.
-
-    Raises:
-        ValueError: If there are more runs than lines that can be told apart, or none.
-    """
-    if not 1 <= len(curves) <= MAX_RUNS:
-        raise ValueError(
-            _("Choose 1 to {most} runs to compare, not {count}.").format(
-                most=MAX_RUNS, count=len(curves)
-            )
-        )
+    """Return one line a run, of at most MAX_RUNS; `zone` is the reader's."""
     drawing, layout, names = Drawing(), look.layout(), run_names(curves, zone)
     for curve, name, (meaning, dash, symbol) in zip(curves, names, _LINES, strict=False):
         color = look.color(meaning)
@@ -85,7 +100,6 @@ def _sentence(curves: Sequence[Curve], names: Sequence[str]) -> str:
 
 
 def _table(curves: Sequence[Curve], names: Sequence[str]) -> Table:
-    """Return step by step the loss of each run; empty where a run was not evaluated."""
     steps = sorted({step for curve in curves for step in curve.steps})
     table: dict[str, Sequence[object]] = {_("step"): steps}
     for name, curve in zip(names, curves, strict=True):
@@ -95,12 +109,7 @@ def _table(curves: Sequence[Curve], names: Sequence[str]) -> Table:
 
 
 def run_names(curves: Sequence[Curve], zone: tzinfo = UTC) -> list[str]:
-    """Return the titles; runs of the same title are told apart by the time they were made.
-
-    Args:
-        curves: One for each run.
-        zone: Of the reader.
-    """
+    """Return the titles; runs of the same title are told apart by the time they were made."""
     times = [written_time(curve.run, zone) for curve in curves]
     if len({each[:10] for each in times}) == 1:  # the same day
         times = [each[11:] for each in times]
