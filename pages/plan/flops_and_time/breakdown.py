@@ -1,7 +1,6 @@
 """The FLOPs of a step, component by component."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -11,7 +10,7 @@ from core.budget.compute.step_flops import model_flops, step_flops
 from core.budget.item import Item, hedged
 from core.budget.recipe import TrainingRecipe
 from core.budget.weights.parameters import counts
-from core.figures.budget.flops_frame import hatched, rows_of_bars, written_beside
+from core.figures.budget.flops_frame import rows_of_bars, stack, written_beside
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import format_flops, format_percent
@@ -45,72 +44,41 @@ COMPONENT_LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "blocks again": ("norms", "\\"),
 }
 """Component -> its colour and its hatching."""
-Row = tuple[str, str, float]  # phase, component, FLOPs
 
 
-def flop_rows(step: Item) -> Iterator[Row]:
-    """Yield every component of every phase; the backward pass is twice the forward pass."""
-    forward = step.child("forward")
-    for factor, phase in ((1, "forward"), (2, "backward")):
-        for part in forward.children:
-            yield phase, part.name, factor * part.amount
-    for child in step.children[2:]:
-        for part in child.children:
-            yield "extra work", part.name, part.amount
+def flop_rows(step: Item) -> dict[str, dict[str, float]]:
+    """Return every component of every phase; the backward pass is twice the forward pass."""
+    forward = {part.name: part.amount for part in step.child("forward").children}
+    rows = {"forward": forward, "backward": {name: 2 * each for name, each in forward.items()}}
+    extra = {part.name: part.amount for child in step.children[2:] for part in child.children}
+    return rows | ({"extra work": extra} if extra else {})
 
 
 def components_picture(step: Item, look: Look) -> Picture:
-    """Return one bar a phase, its total beside it.
-
-    Args:
-        step: What `core.budget.compute.step_flops.step_flops` gave, without adapters.
-        look: How the reader wants to see.
-    """
-    drawing, rows = Drawing(), list(flop_rows(step))
-    totals: defaultdict[str, float] = defaultdict(float)
-    for phase, _part, amount in rows:
-        totals[_(phase)] += amount
-    for name in COMPONENT_LOOKS:
-        _draw_component(drawing, name, rows, step.amount, look)
+    """Return one bar a phase of a step without adapters, its total beside it."""
+    drawing = Drawing()
+    rows = {_(phase): parts for phase, parts in flop_rows(step).items()}
+    cells = [(phase, *part) for phase, parts in rows.items() for part in parts.items()]
+    stack(drawing, rows, COMPONENT_LOOKS, format_flops, look, whole=step.amount)
+    totals = {phase: sum(parts.values()) for phase, parts in rows.items()}
     num_rows = round(len(totals) + (1 if look.present else 0.5))
     x = written_beside(drawing, totals, format_flops, 1.22)
+    phases = [f"{phase} {format_flops(amount)}" for phase, amount in totals.items()]
+    _phase, largest, amount = max(cells, key=lambda cell: cell[2])
     return Picture(
         figure=rows_of_bars(drawing, look, num_rows=num_rows, x=x),
-        alt=_components_sentence(rows, totals, step.amount),
+        alt=_(
+            "One step: {phases}. The largest part is {part} with {share} of it.",
+            phases=_(", ").join(phases),
+            part=_(largest),
+            share=format_percent(amount / step.amount),
+        ),
         table={
-            _("phase"): [_(phase) for phase, _part, _amount in rows],
-            _("component"): [_(part) for _phase, part, _amount in rows],
-            _("FLOPs"): [format_flops(amount) for _phase, _part, amount in rows],
-            _("share"): [format_percent(amount / step.amount) for _phase, _part, amount in rows],
+            _("phase"): [phase for phase, _part, _amount in cells],
+            _("component"): [_(part) for _phase, part, _amount in cells],
+            _("FLOPs"): [format_flops(amount) for _phase, _part, amount in cells],
+            _("share"): [format_percent(amount / step.amount) for *_cell, amount in cells],
         },
-    )
-
-
-def _draw_component(
-    drawing: Drawing, name: str, rows: Sequence[Row], whole: float, look: Look
-) -> None:
-    found = [(phase, amount) for phase, part, amount in rows if part == name]
-    if not found:
-        return
-    meaning, pattern = COMPONENT_LOOKS[name]
-    drawing.bar(
-        orientation="h",
-        x=[amount for _phase, amount in found],
-        y=[_(phase) for phase, _amount in found],
-        name=_(name),
-        marker=hatched(look.color(meaning), pattern),
-        customdata=[
-            f"{format_flops(amount)} · {format_percent(amount / whole)}" for _phase, amount in found
-        ],
-        hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
-    )
-
-
-def _components_sentence(rows: Sequence[Row], totals: Mapping[str, float], whole: float) -> str:
-    phases = [f"{phase} {format_flops(amount)}" for phase, amount in totals.items()]
-    _phase, part, amount = max(rows, key=lambda row: row[2])
-    return _("One step: {phases}. The largest part is {part} with {share} of it.").format(
-        phases=_(", ").join(phases), part=_(part), share=format_percent(amount / whole)
     )
 
 
@@ -157,8 +125,7 @@ def components(chosen: Step) -> Shown:
     scores = sum(part.amount for part in forward.walk() if "scores" in part.name)
     said = _(
         "{flops} for one step of {model} on {tokens} tokens: {ratio} × the 6ND rule; attention "
-        "scores are {share} of the forward pass"
-    ).format(
+        "scores are {share} of the forward pass",
         model=spec.name,
         tokens=f"{context:,}",
         flops=hedged(format_flops(step.amount), step),

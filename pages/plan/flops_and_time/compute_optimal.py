@@ -51,13 +51,7 @@ def sizes(flops: float) -> list[float]:
 
 
 def loss_picture(flops: float, limits: Limits, look: Look) -> Picture:
-    """Return a line a fitted law, the best size, and what the memory holds.
-
-    Args:
-        flops: Compute that is spent.
-        limits: Sizes beyond which something does not fit, by their words.
-        look: How the reader wants to see.
-    """
+    """Return a line a fitted law, the best size, and what the memory holds."""
     drawing, around = Drawing(), sizes(flops)
     losses = {fit.name: [loss_for_size(flops, size, fit) for size in around] for fit in FITS}
     _draw_losses(drawing, flops, around, losses, look)
@@ -149,8 +143,7 @@ def _draw_limits(
 def _loss_sentence(flops: float, best: float, limits: Limits) -> str:
     text = _(
         "Loss over the size of the model for a fixed compute: lowest near {best}; ten times "
-        "smaller {small} nats, ten times larger {large} nats, {here} at the best."
-    ).format(
+        "smaller {small} nats, ten times larger {large} nats, {here} at the best.",
         best=format_count(best),
         small=f"{loss_for_size(flops, best / 10):.3f}",
         large=f"{loss_for_size(flops, best * 10):.3f}",
@@ -220,11 +213,7 @@ def choose_rent() -> Rent:
 
 
 def two_weeks(rent: Rent) -> Shown:
-    """Show the loss that the rented compute buys, over the size of the model.
-
-    Raises:
-        ValueError: If nobody knows the peak of the device.
-    """
+    """Show the loss that the rented compute buys, over the size of the model."""
     device = rent.device.device
     peak = device.peak.get(rent.dtype, 0.0)
     if not peak:
@@ -261,8 +250,7 @@ def _why_not_twenty(flops: float) -> str:
     return _(
         "Diamonds: where each law is lowest. Approach 3 of Hoffmann et al., as printed, says "
         "{printed} tokens for each parameter where their approaches 1 and 2 say about 20; "
-        "Besiroglu et al. 2024 fitted the same runs again, and {refitted} agrees with those."
-    ).format(
+        "Besiroglu et al. 2024 fitted the same runs again, and {refitted} agrees with those.",
         printed=f"{lowest_ratio(flops, HOFFMANN).amount:.3g}",
         refitted=f"{lowest_ratio(flops, BESIROGLU).amount:.3g}",
     )

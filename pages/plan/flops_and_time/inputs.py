@@ -57,18 +57,7 @@ CHECKPOINTING: Final[dict[Checkpointing, str]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exact(Generic[N]):
-    """A number that the hand drags in the rail and that the settings take exactly.
-
-    Attributes:
-        name: Of the setting.
-        label: Beside the slider.
-        typed: Label of the field, with the unit.
-        low: The least number.
-        high: The largest one.
-        default: A constant of the page.
-        stops: Of the slider; a number that was typed between them, or beyond, becomes one more.
-        written: What a stop is called.
-    """
+    """A number that the hand drags in the rail and that the settings take exactly."""
 
     name: str
     label: str

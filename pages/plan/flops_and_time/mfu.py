@@ -57,12 +57,7 @@ _BEYOND: Final = 1.0  # nothing runs faster than its peak
 
 
 def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
-    """Return one bar a convention and the line that none may cross.
-
-    Args:
-        shares: What `core.budget.compute.conventions.mfu_conventions` gave.
-        look: How the reader wants to see.
-    """
+    """Return one bar a convention and the line that none may cross."""
     drawing = Drawing()
     names = [_(share.name) for share in shares]
     written = [format_percent(share.amount) for share in shares]
@@ -156,11 +151,7 @@ def choose_measured() -> Measured:
 
 
 def mfu(measured: Measured) -> Shown:
-    """Show the shares of the peak that people call MFU.
-
-    Raises:
-        ValueError: If nobody knows the peak.
-    """
+    """Show the shares of the peak that people call MFU."""
     shares = shares_of(measured)
     too_fast = _("More than 100 % cannot be: look at the speed, the dtype, the model, the device.")
     return Shown(
@@ -174,11 +165,7 @@ def mfu(measured: Measured) -> Shown:
 
 
 def shares_of(measured: Measured) -> tuple[Item, ...]:
-    """Return the shares of the peak that people call MFU.
-
-    Raises:
-        ValueError: If nobody knows the peak.
-    """
+    """Return the shares of the peak that people call MFU."""
     device = measured.device.device
     peak = device.peak.get(measured.dtype, 0.0)
     if not peak:
@@ -370,8 +357,8 @@ def _clock_said(product: Product) -> str:
     return _(
         "A GPU answers when a product is in its queue, about {launch} after the call. A clock that "
         "does not wait for `torch.accelerator.synchronize()` would read {read} here; the dense "
-        "peak of {device} is {peak}. And warm up before you time: the first call loads the kernels."
-    ).format(
+        "peak of {device} is {peak}. And warm up before you time: the first call loads the "
+        "kernels.",
         launch=format_seconds(LAUNCH_SECONDS),
         read=format_flops_per_second(read_without_waiting(product.size).amount),
         device=device.name,
@@ -450,11 +437,7 @@ def run_or_matmul(wanted: Measured | Product) -> Shown:
 
 
 def two_measured(a: Sequence[Measured | Product], b: Sequence[Measured | Product]) -> Shown:
-    """Raise if a product is on one side: it has no share of a peak that was not timed.
-
-    Raises:
-        ValueError: If both sides are not training runs.
-    """
+    """Raise if a product is on one side: it has no share of a peak that was not timed."""
     runs = [each for each in (*a, *b) if isinstance(each, Measured)]
     if len(runs) < 2:
         raise ValueError(_("Two training runs can be compared, not a matmul."))

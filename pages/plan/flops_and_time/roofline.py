@@ -64,15 +64,7 @@ _BESIDE_PX: Final = 12
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Mark:
-    """An operation below the roof.
-
-    Attributes:
-        name: Translated.
-        intensity: FLOPs for each byte that it moves.
-        share: Of the peak, at most.
-        height: That share in FLOP/s.
-        memory_bound: Whether memory, not compute, limits it.
-    """
+    """An operation below the roof."""
 
     name: str
     intensity: float
@@ -84,14 +76,7 @@ class _Mark:
 def roofline_picture(
     operations: Sequence[Operation], device: DeviceSpec, peak: float, look: Look
 ) -> Picture:
-    """Return the roof of a device with a mark for each operation on it.
-
-    Args:
-        operations: What stands below the roof; the last ones are drawn on top.
-        device: Whose roof it is.
-        peak: Its dense FLOP/s in the dtype that is used.
-        look: How the reader wants to see.
-    """
+    """Return the roof of a device with a mark for each operation on it."""
     drawing, edge = Drawing(), float(ridge(peak, device.bandwidth).amount)
     marks = [_mark(each, device, peak, edge) for each in operations]
     found = [edge, *(mark.intensity for mark in marks)]
@@ -114,8 +99,7 @@ def roofline_picture(
     busy = [mark.name for mark in marks if not mark.memory_bound]
     alt = _(
         "Roofline of {device}, ridge point at {edge} FLOP/byte. Memory-bound: {waiting}. "
-        "Compute-bound: {busy}."
-    ).format(
+        "Compute-bound: {busy}.",
         device=device.name,
         edge=intensity_words(edge),
         waiting=_(", ").join(waiting) or "-",
@@ -187,15 +171,7 @@ def _told(mark: _Mark) -> str:
 def _draw_names(
     drawing: Drawing, marks: Sequence[_Mark], edge: float, decades: float, look: Look
 ) -> None:
-    """Name the marks, right of them and below the roof; those that stand together share a label.
-
-    Args:
-        drawing: What the labels are added to.
-        marks: The operations.
-        edge: The ridge point; labels of what lies beyond it stand below the flat roof.
-        decades: Powers of ten of the upright axis.
-        look: How the reader wants to see.
-    """
+    """Name the marks, right of them and below the roof; those that stand together share a label."""
     line_px, most = (26, 1) if look.present else (20, _MOST_NAMES)
     px_each = (PRESENT_HEIGHT_PX if look.present else HEIGHT_PX) * _PLOT_SHARE / decades
     above = math.inf
@@ -276,14 +252,7 @@ print(f"one after the other: at most {{share:.3%}} of the peak")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Below:
-    """What stands below which roof.
-
-    Attributes:
-        kind: One of `KINDS`.
-        device: Whose roof it is.
-        dtype: What is computed in; it makes the peak, and the bytes of every number.
-        operations: The operations.
-    """
+    """What stands below which roof."""
 
     kind: str
     device: ChosenDevice
@@ -326,11 +295,7 @@ def _block(phase: Phase) -> Maker:
 
 
 def roofline(below: Below) -> Shown:
-    """Show the operations below the roof of the device.
-
-    Raises:
-        ValueError: If nobody knows the speeds of the device.
-    """
+    """Show the operations below the roof of the device."""
     device, operations = below.device.device, below.operations
     peak = device.peak.get(below.dtype, 0.0)
     if not peak or not device.bandwidth:
@@ -370,8 +335,7 @@ def _elements_said(below: Below) -> list[str]:
     return [
         _(
             "Element by element: ReLU on {rows} × {columns} numbers is {relu}, and so is adding "
-            "two such matrices; GELU is {gelu}. Their product is {product}."
-        ).format(
+            "two such matrices; GELU is {gelu}. Their product is {product}.",
             rows=f"{relu.values['rows']:,}",
             columns=f"{relu.values['columns']:,}",
             relu=format_flops(relu.amount),

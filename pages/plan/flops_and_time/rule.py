@@ -46,12 +46,7 @@ class Curve:
 
 
 def two_layers_picture(step: Item, look: Look) -> Picture:
-    """Return two layers, matmul by matmul: a bar each, in the order in which they run.
-
-    Args:
-        step: What `core.budget.by_hand.rules.two_layer_flops` gave.
-        look: How the reader wants to see.
-    """
+    """Return two layers, matmul by matmul: a bar each, in the order in which they run."""
     drawing = Drawing()
     for phase, pattern in zip(step.children, ("", "/"), strict=True):
         drawing.bar(
@@ -83,14 +78,7 @@ def two_layers_picture(step: Item, look: Look) -> Picture:
 def rule_picture(
     contexts: Sequence[int], curves: Sequence[Curve], here: int, look: Look
 ) -> Picture:
-    """Return the chosen model's two lines, thin lines of others, and the rule itself at 1.
-
-    Args:
-        contexts: Tokens of a sequence.
-        curves: The chosen model first.
-        here: Place among `contexts` that is marked.
-        look: How the reader wants to see.
-    """
+    """Return the chosen model's two lines, thin lines of others, and the rule itself at 1."""
     drawing = Drawing()
     _draw_curves(drawing, contexts, curves, look)
     drawing.scatter(

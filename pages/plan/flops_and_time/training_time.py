@@ -17,14 +17,15 @@ from core.budget.training.duration import cost, reached_mfu, seconds_item, train
 from core.budget.training.memory import training_budget
 from core.figures.budget.flops_frame import (
     framed,
-    hatched,
     log_axis,
     powers,
     rows_of_bars,
     scientific,
+    stack,
+    stack_table,
     written_beside,
 )
-from core.figures.picture import Drawing, Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from core.language.listing import followed_by
 from core.units import format_percent, format_seconds
@@ -68,14 +69,7 @@ def counts_around(num_devices: int) -> list[int]:
 
 
 def days_picture(device_seconds: float, mfu: float, num_devices: int, look: Look) -> Picture:
-    """Return the line of the chosen MFU, the band of usual ones, and the chosen point.
-
-    Args:
-        device_seconds: Seconds that one device would take at its whole peak.
-        mfu: The chosen one.
-        num_devices: The chosen number.
-        look: How the reader wants to see.
-    """
+    """Return the line of the chosen MFU, the band of usual ones, and the chosen point."""
     drawing, counts = Drawing(), counts_around(num_devices)
     here = device_seconds / (mfu * num_devices)
     _draw_band(drawing, counts, device_seconds, look)
@@ -90,8 +84,7 @@ def days_picture(device_seconds: float, mfu: float, num_devices: int, look: Look
     y = log_axis(_day_ticks(device_seconds, counts), "{:,.12g}".format, title=_("days"))
     alt = _(
         "Days of training fall in step with the number of devices: {here} with {num_devices}, "
-        "{ten} with ten times as many."
-    ).format(
+        "{ten} with ten times as many.",
         here=format_seconds(here),
         num_devices=f"{num_devices:,}",
         ten=format_seconds(device_seconds / (mfu * num_devices * 10)),
@@ -140,70 +133,28 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "communication": ("estimated", "x"),
     "pipeline bubble": ("reference", "."),
 }
-Rows = Sequence[tuple[str, Item]]  # a translated label and the time behind it
 
 
-def lines_picture(rows: Rows, look: Look) -> Picture:
-    """Return one bar a cluster, cut into its parts, its whole time beside it.
-
-    Args:
-        rows: Number of devices in words, and what `training_time` gave.
-        look: How the reader wants to see.
-    """
+def lines_picture(times: Mapping[str, Item], look: Look) -> Picture:
+    """Return one bar a cluster, cut into what `training_time` gave, its whole time beside it."""
     drawing = Drawing()
-    for name in LOOKS:
-        _draw_line(drawing, name, rows, look)
-    whole = {label: time.amount for label, time in rows}
+    rows = {
+        label: {part.name: part.amount for part in time.children} for label, time in times.items()
+    }
+    stack(drawing, rows, LOOKS, format_seconds, look)
+    whole = {label: time.amount for label, time in times.items()}
     x = written_beside(drawing, whole, format_seconds, 1.25)
+    said = []
+    for label, parts in rows.items():
+        others = {_(name): amount for name, amount in parts.items() if name != "compute"}
+        most = max(others, key=lambda name: others[name], default="")
+        share = f" ({most} {format_percent(others[most] / whole[label])})" if most else ""
+        said.append(f"{label} {format_seconds(whole[label])}{share}")
     return Picture(
         figure=rows_of_bars(drawing, look, num_rows=len(rows), x=x),
-        alt=_lines_sentence(rows),
-        table=_lines_table(rows),
+        alt=_("Breakdown of training time: {rows}.").format(rows=_(", ").join(said)),
+        table=stack_table(_("devices"), rows, LOOKS, format_seconds),
     )
-
-
-def _draw_line(drawing: Drawing, name: str, rows: Rows, look: Look) -> None:
-    """Draw what a line takes of every cluster's time; a line that takes nothing is left out."""
-    amounts = [_part(time, name) for _label, time in rows]
-    if not any(amounts):
-        return
-    meaning, pattern = LOOKS[name]
-    drawing.bar(
-        orientation="h",
-        x=amounts,
-        y=[label for label, _time in rows],
-        name=_(name),
-        marker=hatched(look.color(meaning), pattern),
-        customdata=[
-            f"{format_seconds(amount)} · {format_percent(amount / time.amount)}"
-            for amount, (_label, time) in zip(amounts, rows, strict=True)
-        ],
-        hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
-    )
-
-
-def _part(time: Item, name: str) -> float:
-    return sum(part.amount for part in time.children if part.name == name)
-
-
-def _lines_sentence(rows: Rows) -> str:
-    parts = []
-    for label, time in rows:
-        others = [part for part in time.children if part.name != "compute"]
-        most = max(others, key=lambda part: part.amount, default=None)
-        text = f"{label} {format_seconds(time.amount)}"
-        if most is not None:
-            text += f" ({_(most.name)} {format_percent(most.amount / time.amount)})"
-        parts.append(text)
-    return _("Breakdown of training time: {rows}.").format(rows=_(", ").join(parts))
-
-
-def _lines_table(rows: Rows) -> Table:
-    columns: dict[str, Sequence[object]] = {_("devices"): [label for label, _time in rows]}
-    for name in LOOKS:
-        columns[_(name)] = [format_seconds(_part(time, name)) for _label, time in rows]
-    columns[_("total")] = [format_seconds(time.amount) for _label, time in rows]
-    return columns
 
 
 SIZES: Final = decades(-1, 3)  # billions of parameters
@@ -273,11 +224,7 @@ def _numbers() -> tuple[Exact[float], Exact[float], Exact[int]]:
 
 
 def days(run: Run) -> Shown:
-    """Show the days over the number of devices.
-
-    Raises:
-        ValueError: If nobody knows the peak of the device.
-    """
+    """Show the days over the number of devices."""
     peak = _run_peak(run)
     time = _run_time(run)
     flops, seconds = flops_rule(run.params, run.tokens), float(time.amount)
@@ -339,8 +286,7 @@ def run_sentence(run: Run, flops: float, seconds: float) -> str:
     days = seconds / DAY
     return _(
         "Training {params} B parameters on {tokens} T tokens takes {time} on {count} × {device}: "
-        "{flops} FLOPs at {mfu} MFU"
-    ).format(
+        "{flops} FLOPs at {mfu} MFU",
         flops=scientific(flops),
         time=_("{days} days").format(days=f"{days:,.1f}") if days >= 2 else format_seconds(seconds),
         params=plain(run.params / 1e9),
@@ -376,18 +322,7 @@ print(f"MFU {{reached_mfu(spec, recipe, cluster, {tokens}, time.amount).amount:.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """A training run on a cluster.
-
-    Attributes:
-        model: What is trained.
-        device: On what.
-        count: How many devices.
-        layout: How the model is split over them, as fields of `Cluster`.
-        recipe: How it is trained, without the micro-batches of a step.
-        batch: Tokens of one step.
-        share: Share of the peak that the products reach.
-        trillions: Tokens that training sees, in units of 10**12.
-    """
+    """A training run on a cluster."""
 
     model: ChosenModel
     device: ChosenDevice
@@ -459,11 +394,7 @@ def _choose_layout() -> dict[str, Any]:
 
 
 def lines(plan: Plan) -> Shown:
-    """Show the time of the chosen cluster and of larger ones.
-
-    Raises:
-        ValueError: If the model cannot be split so, or nobody knows the speed of the device.
-    """
+    """Show the time of the chosen cluster and of larger ones."""
     spec, cluster = plan.model.spec, _cluster(plan)
     rows = [_cluster_row(plan, cluster, count) for count in counts_from(cluster)]
     time, recipe = rows[0][1], spread(plan.recipe, cluster, plan.batch)
@@ -544,8 +475,7 @@ def plan_sentence(plan: Plan, time: Item, mfu: Item) -> str:
     """Return the headline: what is trained on what, how long, and what it makes of the peak."""
     said = _(
         "{time} at {mfu} MFU: {model} on {tokens} T tokens with {count} × {device}; {share} is "
-        "compute"
-    ).format(
+        "compute",
         model=plan.model.spec.name,
         tokens=plain(plan.trillions),
         count=f"{plan.count:,}",
