@@ -44,8 +44,8 @@ class Inputs:
 
     def used(self, name: str, default: str = "") -> str:
         """Return what an input was in this run or, if it comes later on the page, in the last."""
-        if (side := sides.reading()) and name in side.used:
-            return str(side.used[name])
+        if (side := sides.reading()) and (short := side.short(self.page, name)) in side.used:
+            return str(side.used[short])
         return str(link.book().used.get(self.key(name), default))
 
     def set(self, name: str, value: object) -> None:
@@ -241,6 +241,8 @@ class Inputs:
             chosen = accepted.read(_word(key, accepted))
             seen = f"{key}_choice"
             wanted = accepted.default if chosen is None else chosen
+            if sides.is_unseen():
+                return wanted
             start = {}
             if stops is None:
                 st.session_state[seen] = wanted
@@ -294,7 +296,7 @@ def pick(
         kept: How the session keeps a value under this key; as it is, unless said otherwise.
     """
     if side := sides.reading():
-        return side.take(name, accepted)
+        return side.take(page, name, accepted)
     key = f"{page}_{name}"
     raw = link.raw_value(key)
     asked = None if raw is None else accepted.read(raw)
