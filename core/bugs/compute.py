@@ -158,8 +158,8 @@ CARDS: Final = (
         page="plan/flops_and_time",
         query=(
             ("flops_tab", "components"),
-            ("flops_model", "llama-2-70b"),
-            ("flops_context", "4096"),
+            ("plan_model", "llama-2-70b"),
+            ("plan_length", "4096"),
         ),
         concepts=("C135",),
     ),

@@ -1,7 +1,7 @@
 """The FLOPs of a step, component by component."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -14,15 +14,10 @@ from core.figures.budget.flops_frame import rows_of_bars, stack, written_beside
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import format_flops, format_percent
-from pages.plan.flops_and_time.inputs import (
-    ASK,
-    CHECKPOINTING,
-    choose_checkpointing,
-    choose_context,
-    choose_the_model,
-)
-from pages.shared.beside import Compared, shown, two_names
-from pages.shared.plan.choices import ChosenModel, note_long_context
+from pages.plan.flops_and_time.inputs import ASK, compared
+from pages.shared.beside import Compared
+from pages.shared.plan.choices import note_long_context
+from pages.shared.plan.plan import TRAINING, Chosen, arguments, choose_plan
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -88,46 +83,40 @@ from core.budget.compute.step_flops import step_flops
 from core.budget.catalogue.hf_config import read_config
 from core.budget.recipe import TrainingRecipe
 
-recipe = TrainingRecipe(seq_len={context}, checkpointing={checkpointing!r})
-step = step_flops({model}, recipe, causal={causal})
+step = step_flops({model}, TrainingRecipe({recipe}), causal={causal})
 for item in step.walk():
     print(f"{{item.name:24}} {{item.amount:26,}} = {{item.formula}}")
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
-    """One step of training: on which sequence, and whether masked pairs are counted."""
-
-    model: ChosenModel
-    recipe: TrainingRecipe
-    causal: bool
-
-
-def choose_step() -> Step:
-    model, context = choose_the_model(), choose_context()
-    checkpointing = choose_checkpointing()
+def choose() -> Chosen:
+    chosen = choose_plan(("length", "model", "checkpointing"), {_("Training"): TRAINING})
     causal = ASK.toggle(
         "causal",
         _("Causal mask"),
         default=False,
         help=_("Off counts the whole matrix of attention scores, as most published MFUs do."),
     )
-    recipe = TrainingRecipe(seq_len=context, checkpointing=checkpointing)
-    return Step(model=model, recipe=recipe, causal=causal)
+    return replace(chosen, own=causal)
 
 
-def components(chosen: Step) -> Shown:
-    spec, context = chosen.model.spec, chosen.recipe.seq_len
-    step = step_flops(spec, chosen.recipe, causal=chosen.causal)
-    rule = flops_rule(counts(spec).active, context)
+def one_sequence(chosen: Chosen) -> TrainingRecipe:
+    """Return the plan's recipe on one sequence as asked for, with every weight trained."""
+    return replace(chosen.plan.recipe, batch_size=1, seq_len=chosen.asked_len, lora=None)
+
+
+def components(chosen: Chosen) -> Shown:
+    spec, recipe = chosen.plan.spec, one_sequence(chosen)
+    step = step_flops(spec, recipe, causal=chosen.own)
+    rule = flops_rule(counts(spec).active, recipe.seq_len)
     forward = step.child("forward")
     scores = sum(part.amount for part in forward.walk() if "scores" in part.name)
     said = _(
         "{flops} for one step of {model} on {tokens} tokens: {ratio} × the 6ND rule; attention "
-        "scores are {share} of the forward pass",
+        "scores are {share} of the forward pass"
+    ).format(
         model=spec.name,
-        tokens=f"{context:,}",
+        tokens=f"{recipe.seq_len:,}",
         flops=hedged(format_flops(step.amount), step),
         ratio=f"{step.amount / rule.amount:.3f}",
         share=format_percent(scores / forward.amount),
@@ -141,45 +130,32 @@ def components(chosen: Step) -> Shown:
             (_("6ND"), rule),
         ],
         widths=(4, 1),
-        below=partial(note_long_context, spec, context),
-        code=_code_of_a_step(chosen),
+        below=partial(note_long_context, spec, chosen.asked_len),
+        code=_code(chosen),
     )
 
 
-def _code_of_a_step(chosen: Step) -> str:
+def _code(chosen: Chosen) -> str:
     return CODE_OF_A_STEP.format(
-        context=chosen.recipe.seq_len,
-        checkpointing=chosen.recipe.checkpointing,
-        causal=chosen.causal,
+        recipe=arguments(one_sequence(chosen)),
+        causal=chosen.own,
         model=chosen.model.code,
     )
 
 
-def two_steps(a: Sequence[Step], b: Sequence[Step]) -> Shown:
-    steps = (*a, *b)
-    return shown(*map(_side, steps, two_names(*map(_words, steps))))
-
-
-def _words(chosen: Step) -> list[str]:
-    """Return a step word by word: what tells two of them apart."""
-    return [
-        chosen.model.spec.name,
-        _("{count} tokens").format(count=f"{chosen.recipe.seq_len:,}"),
-        _("checkpointing: {kind}").format(kind=_(CHECKPOINTING[chosen.recipe.checkpointing])),
-        _("causal") if chosen.causal else _("full attention"),
-    ]
-
-
-def _side(chosen: Step, name: str) -> Compared:
-    step = step_flops(chosen.model.spec, chosen.recipe, causal=chosen.causal)
+def _side(chosen: Chosen, name: str) -> Compared:
+    spec, recipe = chosen.plan.spec, one_sequence(chosen)
+    step = step_flops(spec, recipe, causal=chosen.own)
     rows = [
         (_("One training step"), step),
         *((_(part.name), part) for part in step.children),
-        (_("6ND"), flops_rule(counts(chosen.model.spec).active, chosen.recipe.seq_len)),
+        (_("6ND"), flops_rule(counts(spec).active, recipe.seq_len)),
     ]
-    return Compared(name=name, rows=rows, code=_code_of_a_step(chosen))
+    return Compared(name=name, rows=rows, code=_code(chosen))
 
 
 TAB: Final = Tab(
-    label=N_("FLOPs breakdown"), choose=choose_step, show=components, compare=two_steps
+    label=N_("FLOPs breakdown"),
+    show=components,
+    compare=compared(lambda causal: [_("causal") if causal else _("full attention")], _side),
 )
