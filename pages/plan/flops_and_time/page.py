@@ -9,21 +9,40 @@ from pages.plan.flops_and_time import (
     training_time,
 )
 from pages.plan.flops_and_time.inputs import ASK, no_number
+from pages.shared.plan.plan import Chosen
+from pages.shared.plan.verdict import plan_line
 from pages.shared.tabbed_page import Page, tabbed_page
+
+TABS = {
+    "time": training_time,
+    "components": breakdown,
+    "mfu": mfu,
+    "roofline": roofline,
+    "rule": rule,
+    "budget": compute_optimal,
+}
+
+
+def choose() -> Chosen:
+    """Show what the open tab asks for, of the plan and beside it."""
+    return TABS[ASK.used("tab", "time")].choose()
+
+
+def line(chosen: Chosen) -> str:
+    """Return whether the plan fits; "" beside two layers or one product, which are no plan."""
+    if isinstance(chosen.own, mfu.Product | rule.TwoLayers):
+        return ""
+    return plan_line(chosen, "serve" if isinstance(chosen.own, roofline.Below) else "train")
+
 
 tabbed_page(
     __file__,
     __doc__,
     Page(
         inputs=ASK,
-        tabs={
-            "time": training_time.TAB,
-            "components": breakdown.TAB,
-            "mfu": mfu.TAB,
-            "roofline": roofline.TAB,
-            "rule": rule.TAB,
-            "budget": compute_optimal.TAB,
-        },
+        choose=choose,
+        line=line,
+        tabs={name: tab.TAB for name, tab in TABS.items()},
         refusal=no_number,
     ),
 )

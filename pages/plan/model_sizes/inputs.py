@@ -5,11 +5,12 @@ from typing import Final
 
 import streamlit as st
 
+from core.budget.budget import Verdict, verdict_of
 from core.budget.catalogue.devices import DEVICES
 from core.budget.cluster import pool
+from core.budget.item import Item
 from core.budget.weights.sizes import FORMAT_NAMES, OFFERED, SIZES, nearest_model
 from core.budget.weights.stored import Size, size_of
-from core.figures.budget.model_sizes.one_model import Line
 from core.language import _
 from core.models.spec import ModelSpec
 from core.units import format_count
@@ -30,18 +31,34 @@ _LANDMARKS: Final = (
 """Well-known memories, the most welcome in a picture first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A memory in a picture: a name that everybody reads alike, and its bytes."""
+
+    name: str
+    num_bytes: float
+
+    def holds(self, need: Item) -> Verdict:
+        """Return whether it holds what is needed."""
+        return verdict_of(need, self.num_bytes, (0.0, 0.0))
+
+
+def verdict(weights: Item, chosen: Line) -> str:
+    """Return whether weights fit into the chosen memory, or into how many of them at least."""
+    num_bytes, is_sure = weights.amount, chosen.holds(weights) != "close"
+    if num_bytes <= chosen.num_bytes:
+        return _("✓ fits") if is_sure else _("≈ may fit")
+    if not is_sure:
+        return _("≈ may not fit")
+    if not chosen.num_bytes:
+        return _("✗ no memory")
+    needed = -int(-num_bytes // chosen.num_bytes)
+    return _("✗ ≥ {count} devices").format(count=f"{needed:,}")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """What the pictures of the page speak of.
-
-    Attributes:
-        size: The model or the round number.
-        line: The memory of the device that it is held against.
-        rest_in_16_bits: Whether what is not a matrix of a layer stays in 16 bits.
-        format: The format that the headline speaks of.
-        formats: Those of the picture, in the reader's order.
-        config: The reader's own config.json, where there is one.
-    """
+    """What the pictures of the page speak of."""
 
     size: Size
     line: Line

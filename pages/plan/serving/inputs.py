@@ -59,15 +59,7 @@ SHARES: Final = (MEASURED, *(f"{tenth / 10:.1f}" for tenth in range(1, 11)))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """What the pictures of the page speak of.
-
-    Attributes:
-        made: The model as it was made.
-        spec: The model with the KV heads that were asked for.
-        plan: How it is served.
-        cluster: The group of devices that shares it.
-        axis: What grows in the picture of the memory.
-    """
+    """What the pictures of the page speak of."""
 
     made: ModelSpec
     spec: ModelSpec

@@ -10,16 +10,10 @@ from core.budget.catalogue.models import MODELS
 from core.budget.weights.gguf import gguf_files
 from core.budget.weights.sizes import FORMAT_NAMES, SIZES
 from core.budget.weights.stored import Size, weights_in
-from core.figures.budget.model_sizes.one_model import (
-    Line,
-    axis_end,
-    one_model_picture,
-    part_bytes,
-    seen_lines,
-    verdict,
-)
 from core.figures.picture import Look
 from core.units import GIB
+from pages.plan.model_sizes.inputs import Line, verdict
+from pages.plan.model_sizes.one_model import axis_end, one_model_picture, part_bytes, seen_lines
 from tests.core.budget.usable import usable
 
 RTX = Line("RTX 4090", DEVICES["rtx-4090"].memory_usable)
@@ -34,11 +28,7 @@ def items_of(word):
 
 
 def drawn(word, **look):
-    return one_model_picture(SIZES[word].name, items_of(word), RTX, MARKS, Look(**look))
-
-
-def words_of(figure):
-    return " ".join(note.text for note in figure.layout.annotations)
+    return one_model_picture(SIZES[word].name, items_of(word), RTX, Look(**look))
 
 
 def test_every_bar_is_as_long_as_its_bytes():
@@ -55,7 +45,7 @@ def test_no_part_of_a_gguf_file_is_left_out_of_its_bar():
         items, _refusals = gguf_files(spec)
         if not items:
             continue
-        figure = one_model_picture(spec.name, items, RTX, MARKS, Look()).figure
+        figure = one_model_picture(spec.name, items, RTX, Look()).figure
         lengths = [sum(bar.x[row] for bar in figure.data) for row in range(len(items))]
         assert lengths == [item.num_bytes for item in items.values()], key
 
@@ -73,14 +63,6 @@ def test_what_is_too_long_for_the_memory_says_how_many_it_needs():
     assert verdict(guess, Line("small", 0)) == "≈ may not fit"
 
 
-def test_the_chosen_line_is_bold_and_named_with_its_memory():
-    figure = drawn("llama-2-7b", mode="dark", present=True).figure
-    bold = [shape for shape in figure.layout.shapes if shape.line.width == 3]
-
-    assert [shape.x0 for shape in bold] == [RTX.num_bytes]
-    assert f"<b>RTX 4090</b><br>{usable('rtx-4090')}" in words_of(figure)
-
-
 def test_lines_keep_their_distance_and_stay_inside():
     for word in SIZES:
         end = axis_end(items_of(word), RTX)
@@ -89,13 +71,6 @@ def test_lines_keep_their_distance_and_stay_inside():
         assert all(0 < place <= end for place in places), word
         gaps = [after - before for before, after in itertools.pairwise(places)]
         assert all(gap >= 0.13 * end for gap in gaps), word
-
-
-def test_a_memory_far_beyond_the_bars_is_named_at_the_edge():
-    figure = drawn("0.1b").figure
-
-    assert not figure.layout.shapes
-    assert f"<b>RTX 4090</b>: {usable('rtx-4090')} →" in words_of(figure)
 
 
 def test_the_sentence_and_the_table_say_what_is_drawn():
@@ -113,5 +88,6 @@ def test_the_sentence_and_the_table_say_what_is_drawn():
 def test_zero_points_and_second_scales_count_as_scales():
     item = weights_in(SIZES["7b"], "nf4_double_quant")
 
-    assert part_bytes(item, "codes") + part_bytes(item, "scales") == item.num_bytes
-    assert part_bytes(item, "scales") / GIB == pytest.approx(0.1035, abs=0.001)
+    found = part_bytes(item)
+    assert found["codes"] + found["scales"] == item.num_bytes
+    assert found["scales"] / GIB == pytest.approx(0.1035, abs=0.001)
