@@ -101,11 +101,7 @@ def bytes_after_reset(num_params: int, reset: Reset) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MicroBatches:
-    """A batch that ran whole, and again in pieces.
-
-    Attributes:
-        whole, pieces: What was alive after each operation.
-    """
+    """A batch that ran whole, and again in pieces, with what was alive after each operation."""
 
     num_pieces: int  # into how many pieces it was cut
     whole: tuple[Moment, ...] = field(repr=False)

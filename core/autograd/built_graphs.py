@@ -47,16 +47,12 @@ class Made:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BuiltGraph:
-    """One row.
-
-    Attributes:
-        low, high, default: Of the number.
-    """
+    """One row."""
 
     key: str  # its word in an address
     title: str  # marked for the catalogue
     number: str  # what the number counts, marked too
-    low: int
+    low: int  # the number's range
     high: int
     default: int
     make: Callable[[int], Made]  # number -> what is captured; also on meta

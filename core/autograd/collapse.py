@@ -47,47 +47,33 @@ class Box:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Link:
-    """A value's way from the box `target`, which made it, to `source`, which was computed from it.
-
-    Attributes:
-        source, target: Ids of boxes.
-        edges: Places in the capture's edges; () of what a ghost was computed from.
-        operation: The operation that it leads into; "" where boxes are operations themselves.
-    """
+    """A value's way from the box `target`, which made it, to `source`, computed from it."""
 
     id: str  # of its own
     source: str
     target: str
-    edges: tuple[int, ...] = ()
-    operation: str = ""
+    edges: tuple[int, ...] = ()  # places in the capture's edges; () to a ghost
+    operation: str = ""  # that it leads into, where boxes are tensors
     is_cut: bool = False  # whether no gradient goes back along it
     has_scissors: bool = False  # whether it is here that a gradient's way ends
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Join:
-    """An output of a box, and what comes back to it: the contributions add up to its gradient.
-
-    Attributes:
-        edges: Places in the capture's edges: one contribution of the last backward each.
-    """
+    """An output of a box, and what comes back to it: the contributions add up to its gradient."""
 
     box: str  # id of the box
     node: str  # id of the member that made the output
     output_number: int  # which of its outputs
-    edges: tuple[int, ...]
+    edges: tuple[int, ...]  # places in the capture's edges: a contribution each
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class View:
-    """What is drawn of a capture.
-
-    Attributes:
-        links: In the order of the capture's edges, then what ghosts were computed from.
-    """
+    """What is drawn of a capture."""
 
     boxes: tuple[Box, ...] = ()  # in the order of the forward pass
-    links: tuple[Link, ...] = ()
+    links: tuple[Link, ...] = ()  # in the order of the capture's edges, then those of ghosts
     joins: tuple[Join, ...] = ()  # of outputs that other boxes use
     collapsed_by_itself: bool = False  # whether it was, because there was too much to draw
 

@@ -138,18 +138,11 @@ def nudge(
 
 
 class _Flow:
-    """Follows real numbers from leaves to a result, operation by operation, also past autograd.
-
-    Integers and booleans are no way: their slope is 0, as autograd has it.
-
-    Attributes:
-        cut: The leaves that the result depends on in a way that was cut.
-        is_hooked: Whether a hook of a tensor can change a gradient on its way.
-    """
+    """Follows real numbers from leaves to a result, operation by operation, also past autograd."""
 
     def __init__(self, leaves: Mapping[str, Tensor]) -> None:
-        self.cut: Names = frozenset()
-        self.is_hooked = False
+        self.cut: Names = frozenset()  # leaves that the result depends on in a way that was cut
+        self.is_hooked = False  # whether a hook of a tensor can change a gradient on its way
         # Storage -> which leaves moved it, and which of them past autograd.
         self._moved = {storage_id(x): (frozenset({name}), Names()) for name, x in leaves.items()}
         self._held = list(leaves.values())  # a freed storage's number would be used again

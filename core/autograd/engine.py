@@ -62,21 +62,14 @@ class Moment:
 
 @dataclass(kw_only=True, slots=True)
 class Pass:
-    """What one backward did.
-
-    Attributes:
-        gradients_in: Node -> what went in, one for each output.
-        contributions: (node, input index) -> what went that way.
-        seconds: Node -> how long it ran, with the hooks.
-        finding: Node -> "nan" or "inf" that it made of finite numbers.
-    """
+    """What one backward did."""
 
     root: TorchNode | None = None  # the node that it began at
     order: list[TorchNode] = field(default_factory=list)  # the nodes that ran, in turn
     planned: list[TorchNode] = field(default_factory=list)  # the engine's own plan
-    gradients_in: dict[TorchNode, Infos] = field(default_factory=dict)
+    gradients_in: dict[TorchNode, Infos] = field(default_factory=dict)  # one for each output
     contributions: dict[tuple[TorchNode, int], TensorInfo] = field(default_factory=dict)
-    seconds: dict[TorchNode, float] = field(default_factory=dict)
+    seconds: dict[TorchNode, float] = field(default_factory=dict)  # with the hooks
     flops: dict[TorchNode, int] = field(default_factory=dict)  # node -> torch's count
     finding: dict[TorchNode, str] = field(default_factory=dict)
     failed: TorchNode | None = None  # the node that raised

@@ -75,7 +75,6 @@ class Formula:
         inputs: For each input, in the order of the node's `next_functions`, the LaTeX of its
             gradient: {"a": `$g \cdot $other`, "b": `$g \cdot $self`}; "x_i" is any of a list.
         letters: For each name that feeds the derivatives its LaTeX: {"self": "a", "other": "b"}.
-        only: Name of something that a node may have kept -> pattern of it with which this holds.
         is_elementwise: Whether an input that was broadcast gets the sum of what the formula says.
     """
 
@@ -121,7 +120,7 @@ def formula_of(node: Node) -> Formula | None:
     formula = FORMULAS.get(node.type)
     if formula is None:
         return None
-    kept = {each.name: "a tensor" for each in node.saved} | node.attributes
+    kept = {**{each.name: "a tensor" for each in node.saved}, **node.attributes}
     holds = (re.fullmatch(wanted, kept.get(name, "")) for name, wanted in formula.only.items())
     return formula if all(holds) else None
 

@@ -34,13 +34,7 @@ class Limits:
 
 @dataclass(kw_only=True, slots=True)
 class Record:
-    """One aten operation of the forward pass.
-
-    Attributes:
-        text, line, module: Where it stands in the program, and which module called it.
-        inputs, outputs: The living tensors.
-        grad_enabled, inference: The modes it ran in.
-    """
+    """One aten operation of the forward pass, with the living tensors."""
 
     name: str  # "mul"
     text: str
@@ -51,7 +45,7 @@ class Record:
     infos: list[TensorInfo]  # the outputs as they were then
     versions: dict[int, int]  # storage -> its version counter then
     sequence: int | None  # the number of its node, if it made one
-    grad_enabled: bool
+    grad_enabled: bool  # the modes it ran in
     inference: bool
     flops: int  # torch's count
     layer: int = 0  # 1 while a backward ran
@@ -59,18 +53,12 @@ class Record:
 
 @dataclass(kw_only=True, slots=True)
 class Place:
-    """Where in the reader's program, and in which module, the next operation stands.
-
-    Attributes:
-        text, line: Of the program.
-        modules: Paths of the modules that run, the innermost last.
-        ran: Texts and lines that came to their end; one that is refused does not.
-    """
+    """Where in the reader's program, and in which module, the next operation stands."""
 
     text: str = ""
     line: int | None = None
-    modules: list[str] = field(default_factory=list)
-    ran: set[tuple[str, int | None]] = field(default_factory=set)
+    modules: list[str] = field(default_factory=list)  # those that run, the innermost last
+    ran: set[tuple[str, int | None]] = field(default_factory=set)  # came to their end
 
 
 class Meter:

@@ -4,9 +4,12 @@ Two directions meet here. Values flow from `Edge.target` to `Edge.source`: the s
 from the target. Gradients flow back along the same edge, from source to target.
 """
 
+import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Cut = Literal["data", "no_grad", "inference_mode", "detach", "integer", "constant"]
 Keeps = Literal["parameter", "input", "activation", "packed"]
@@ -37,16 +40,12 @@ class Statistics:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorInfo:
-    """A tensor as it was at one moment.
-
-    Attributes:
-        values: All elements in row-major order; None of a tensor too large to keep.
-    """
+    """A tensor as it was at one moment."""
 
     shape: tuple[int, ...]
     dtype: str  # "float32"
     num_bytes: int  # elements times bytes of an element
-    values: tuple[float, ...] | None = None
+    values: tuple[float, ...] | None = None  # row by row; None of a tensor too large to keep
     statistics: Statistics | None = None  # None only of a tensor without elements or without data
 
     @property
@@ -134,11 +133,7 @@ class Edge:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ghost:
-    """A value that takes part in the forward pass, but is no node: no gradient reaches it.
-
-    Attributes:
-        module, line: As of a `Node`.
-    """
+    """A value that takes part in the forward pass, but is no node: no gradient reaches it."""
 
     id: str  # "g0", in the order of the forward pass
     label: str  # as the reader wrote it: "x", "y.detach()"
@@ -235,3 +230,49 @@ class Capture:
         last = max((each.backward for each in self.events if each.backward is not None), default=0)
         ran = (each for each in self.events if each.backward == last)
         return tuple(each.node for each in ran if each.kind in {"node", "accumulate"})
+
+
+def to_json(capture: Capture) -> str:
+    """Return a capture as JSON; NaN and infinity as texts, since JSON has no number for them."""
+    return json.dumps(_plain(asdict(capture)), ensure_ascii=False)
+
+
+def from_json(text: str) -> Capture:
+    """Return the capture that `to_json` wrote.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    try:
+        capture: Capture = _read(Capture, json.loads(text))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"this is no capture: {error}") from error
+    return capture
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _read(kind: Any, value: Any) -> Any:  # noqa: ANN401
+    """Return a value of JSON as what a field is declared to be."""
+    if value is None:
+        return None
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        known = {field.name for field in fields(kind)}
+        return kind(**{name: _read(hints[name], value[name]) for name in known})  # type: ignore[operator]
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in {Union, UnionType}:
+        return _read(next(each for each in inner if each is not type(None)), value)
+    if origin is tuple:
+        return tuple(_read(inner[0], each) for each in value)
+    if isinstance(value, dict):
+        return {name: _read(inner[1], each) for name, each in value.items()}
+    return float(value) if kind is float else value

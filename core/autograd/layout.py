@@ -25,32 +25,21 @@ LEVEL: Final = 6.0  # how much more the level run of a long link weighs than a b
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Drawing:
-    """Where everything lies, in pixels from the upper left corner.
+    """Where everything lies, in pixels from the upper left corner."""
 
-    Attributes:
-        places: Id of a box -> (x, y, width, height).
-        paths: Id of a link -> points from the right of its target to the left of its source.
-        width, height: Of all.
-    """
-
-    places: Mapping[str, tuple[float, float, float, float]]
-    paths: Mapping[str, tuple[Point, ...]]
+    places: Mapping[str, tuple[float, float, float, float]]  # of boxes: x, y, width, height
+    paths: Mapping[str, tuple[Point, ...]]  # of links, from target to source
     width: float
     height: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Layers:
-    """Boxes, and the places where long links pass, layer by layer.
-
-    Attributes:
-        ways: Id of a link -> names of the places that it passes, from left to right.
-        above: Name of a box or place -> its neighbours in the layer to the left.
-    """
+    """Boxes, and the places where long links pass, layer by layer."""
 
     rows: list[list[str]]  # from left to right; the names of each from the top down
-    ways: Mapping[str, list[str]]
-    above: Mapping[str, list[str]]
+    ways: Mapping[str, list[str]]  # of links: places that they pass
+    above: Mapping[str, list[str]]  # neighbours in the layer to the left
     below: Mapping[str, list[str]]  # the same, to the right
 
 

@@ -18,12 +18,7 @@ Phase = Literal["forward", "recompute", "backward"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moment:
-    """What is alive after an operation that made a tensor.
-
-    Attributes:
-        phase: Where it ran: in the forward pass, again within the backward pass, or as a part of
-            the backward pass itself.
-    """
+    """What is alive after an operation that made a tensor."""
 
     phase: Phase
     operation: str  # as aten names it; "" at the very end, when the last node has let go

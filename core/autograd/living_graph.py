@@ -27,15 +27,10 @@ _UNKNOWN: Final = TensorInfo(shape=(), dtype="", num_bytes=0)  # packed by a hoo
 
 @dataclass(kw_only=True, slots=True)
 class LivingNode:
-    """A node and what was read of it before the engine ran.
-
-    Attributes:
-        inputs: Input index -> the node that made it and which of its outputs it is.
-        raws: The raw saved tensors; they are empty once the node has let go.
-    """
+    """A node and what was read of it before the engine ran."""
 
     torch: TorchNode  # the node itself, held so that torch does not make another wrapper for it
-    inputs: dict[int, tuple[TorchNode, int]]
+    inputs: dict[int, tuple[TorchNode, int]]  # which output of which node
     sequence: int  # the higher, the later it was made
     shapes: list[tuple[int, ...]]  # of its outputs
     saved: tuple[Saved, ...] = ()  # what it keeps, by storage key

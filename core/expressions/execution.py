@@ -120,12 +120,7 @@ class Execution:
     # limits
 
     def _foretell(self, operation: Operation) -> None:
-        """Run an operation on `meta` and count.
-
-        Raises:
-            ExpressionError: If it would pass a limit.
-            RuntimeError, ValueError, IndexError, TypeError, EinopsError: What torch refuses.
-        """
+        """Run an operation on `meta` and count; refuse it if it would pass a limit."""
         count_parts = NUM_PARTS.get(operation.call.name)
         if count_parts:  # before torch makes each of them
             self._check_num_outputs(operation, count_parts(*operation.arguments))
@@ -145,11 +140,7 @@ class Execution:
 
     @contextmanager
     def _counting(self, operation: Operation, *, is_timed: bool = False) -> Iterator[None]:
-        """Add up the bytes and FLOPs of one operation as it runs, hidden copies too.
-
-        Raises:
-            ExpressionError: From within, once it passes a limit.
-        """
+        """Add up bytes and FLOPs as an operation runs, hidden copies too, up to the limit."""
         num_bytes = num_flops = num_calls = 0
 
         def tell(

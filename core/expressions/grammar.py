@@ -79,11 +79,7 @@ NAMES_OF_NODES: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Syntax:
-    """What a text may be made of.
-
-    Attributes:
-        num_characters, num_nodes: At most.
-    """
+    """What a text may be made of; the numbers are limits."""
 
     statements: tuple[type[Statement], ...] = STATEMENTS  # kinds of statements
     blocks: tuple[str, ...] = ()  # what may stand behind `with`, called without arguments

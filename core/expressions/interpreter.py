@@ -385,11 +385,7 @@ def _is_index(value: Value) -> bool:
 
 
 def _check_list(items: Sequence[Value], node: ast.expr) -> None:
-    """Count what a new list holds: names in lists multiply, and every later walk goes through all.
-
-    Raises:
-        ExpressionError: If it holds more values, or more lists in each other, than allowed.
-    """
+    """Count what a new list holds: names in lists multiply, and later walks go through all."""
     count, waiting = 0, [(items, 1)]
     while waiting:
         values, level = waiting.pop()
@@ -404,11 +400,7 @@ def _check_list(items: Sequence[Value], node: ast.expr) -> None:
 
 
 def _calculated(node: ast.BinOp | ast.AugAssign, left: float, right: float) -> int | float:
-    """Return the result of plain arithmetic on sizes.
-
-    Raises:
-        ExpressionError: If it has none, or one beyond int64 that no infinity led to.
-    """
+    """Return the result of plain arithmetic on sizes; refuse one beyond int64."""
     if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)):
         message = _("Between numbers, only +, -, *, /, // and % are supported.")
         raise ExpressionError(message, Span.of(node))
@@ -423,11 +415,7 @@ def _calculated(node: ast.BinOp | ast.AugAssign, left: float, right: float) -> i
 
 
 def _item_of(value: Value, place: Value, node: ast.expr) -> Value:
-    """Return an item or a part of a list.
-
-    Raises:
-        ExpressionError: If it is no list, the place is not in it, or a slice has the step 0.
-    """
+    """Return an item or a part of a list."""
     if type(value) not in {tuple, list} or type(place) not in {int, slice}:
         message = _("Only tensors and lists can be indexed, not {what}.").format(
             what=kind_of(value)

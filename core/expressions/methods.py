@@ -13,7 +13,7 @@ from torch import Tensor
 from core.expressions.signature import Call, as_tuple, table_of
 
 
-def _methods(*signatures: str, **marks: bool) -> dict[str, Call]:
+def _methods(*signatures: str, **marks: Any) -> dict[str, Call]:  # noqa: ANN401
     """Return rows that hand their arguments to the tensor's method of that very name."""
     rows = {each: getattr(Tensor, each.partition("(")[0]) for each in signatures}
     return table_of(rows, **marks)

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.autograd.export import from_json, to_json
-from core.autograd.graph import Capture
+from core.autograd.graph import Capture, from_json, to_json
 from core.language import _
 from core.train.child import child_answer
 from core.train.config import TrainConfig

@@ -43,15 +43,11 @@ _in_pieces = st.cache_data(max_entries=32, show_spinner=False)(micro_batches)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Accumulating:
-    """What is added up.
-
-    Attributes:
-        reset, every: What resets `.grad`, and after how many calls.
-    """
+    """What is added up."""
 
     num_pieces: int  # micro-batches, and so calls of backward before a step
     reset: Reset
-    every: int
+    every: int  # calls after which `.grad` is reset
     loss: Loss  # of the one number, computed anew for every call
     is_divided: bool  # whether the loss of a micro-batch is divided by their number
     num_params: int  # of a model whose gradients are reset

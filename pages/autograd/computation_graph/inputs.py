@@ -38,18 +38,12 @@ _MAX_NAME: Final = 80  # letters of a run's name, and some more, so that a wrong
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """What was captured.
-
-    Attributes:
-        leaves: What the program was handed, by name.
-        run: The run whose step was captured; None of a program and of a graph that is built.
-        explanations: Why it ended early, or what made NaN; None of neither. And torch's warnings.
-    """
+    """What was captured."""
 
     source: str  # the program; "" of a graph that is built
     leaves: Mapping[str, Any]  # torch tensors
     capture: Capture  # what ran
-    explanations: Explanations = (None, ())
+    explanations: Explanations = (None, ())  # why it ended early or made NaN; torch's warnings
     as_tensors: bool = False  # whether values are drawn as nodes, and operations between them
     is_heated: bool = False  # whether nodes are coloured by their gradient's norm
     built: BuiltGraph | None = None  # the row of a graph that is built, and its number

@@ -24,19 +24,14 @@ _ARGUMENTS: Final = re.compile(r"\(.+\)")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lettering:
-    """How much room letters take, in pixels.
+    """How much room letters take, in pixels."""
 
-    Attributes:
-        code, letter: Width of a letter of a label, and of what stands below it.
-        across, down: The least from box to box.
-    """
-
-    code: float
-    letter: float
+    code: float  # width of a letter of a label
+    letter: float  # and of what stands below it
     line: float  # from line to line
     edge: float  # free on each side of a box; half of it above and below
     padlock: float  # free on each side of a label, so that a padlock fits into the corner
-    across: float
+    across: float  # the least from box to box
     down: float
 
 

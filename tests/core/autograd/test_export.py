@@ -8,8 +8,7 @@ import torch
 
 from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
 from core.autograd.capture import capture
-from core.autograd.export import from_json, to_json
-from core.autograd.graph import Capture
+from core.autograd.graph import Capture, from_json, to_json
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program
 

@@ -1,7 +1,6 @@
 """Programs about gradients: the same as in Python, and nothing that Python could do beyond them."""
 
 import contextlib
-import warnings
 from random import Random
 
 import psutil
@@ -267,13 +266,6 @@ def test_bytes_and_seconds_of_a_backward_pass_count():
     late = Limits(num_elements=99, num_bytes=10**6, flops=10**6, seconds=-1.0)
     with pytest.raises(ExpressionError, match="longer than"):
         run("a.backward()", limits=late)
-
-
-def test_torch_warns_of_the_grad_of_what_is_no_leaf():
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        assert run("y = a * 2\ny.backward()\ng = y.grad").variables["g"] is None
-    assert "not a leaf" in str(told[0].message)
 
 
 def test_what_the_reader_copies_is_the_program_itself():
