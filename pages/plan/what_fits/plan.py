@@ -16,8 +16,9 @@ from core.figures.budget.device_bars import DeviceBar, bar_picture
 from core.language import N_, _
 from core.language.listing import followed_by
 from core.units import format_count, format_percent
+from pages.plan.what_fits.inputs import Case
 from pages.shared.answer import if_fitted, written
-from pages.shared.plan.plan import SERVING, SPREAD, TIME, TRAINING, Chosen, choose_plan
+from pages.shared.plan.plan import Chosen
 from pages.shared.plan.verdict import how_many, min_devices, parts_of, show_changes, verdict
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -56,9 +57,9 @@ class Speed:
     cost: Item
 
 
-def show_plan(chosen: Chosen) -> Shown:
+def show_plan(case: Case) -> Shown:
     """Show one bar for each number of devices, and changes that would help beside them."""
-    plan = chosen.plan
+    plan = case.plan
     here, fewest = on_count(plan, plan.num_devices), min_devices(plan)
     around = counts_around(plan, fewest)
     timed = fewest.fits if here.verdict == "too_big" and fewest.fits else here
@@ -83,7 +84,7 @@ def show_plan(chosen: Chosen) -> Shown:
         widths=(3, 1),
         notes=[each for each in (problem, _rounded(plan)) if each],
         numbers=numbers,
-        code=_write_code(chosen) if speeds else "",
+        code=_write_code(case.chosen) if speeds else "",
     )
 
 
@@ -161,15 +162,4 @@ def refusal(problem: ValueError) -> Shown:
     return Shown(headline=_("This plan cannot be trained."))
 
 
-def choose() -> Chosen:
-    """Show what decides most beside the picture, and how it is trained in Settings."""
-    settings = {
-        _("Training"): ("work", *TRAINING),
-        _("Devices"): SPREAD,
-        _("Time and cost"): TIME,
-        _("Serving"): SERVING,
-    }
-    return choose_plan(("length", "model", "device", "devices", "tokens"), settings)
-
-
-TAB: Final = Tab(label=N_("Plan"), show=show_plan, with_inputs=False, choose=choose)
+TAB: Final = Tab(label=N_("Plan"), show=show_plan)

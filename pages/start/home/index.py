@@ -24,7 +24,7 @@ Link = tuple[str, Mapping[str, str]]
 """A page and what its link sets."""
 SIZING: Final[Mapping[str, Mapping[str, str]]] = {
     "plan/what_fits": {"model": "plan_model", "device": "plan_device"},
-    "plan/training_memory": {"model": "memory_model", "device": "memory_device"},
+    "plan/training_memory": {"model": "plan_model", "device": "plan_device"},
     "plan/serving": {"model": "serving_model", "device": "serving_device"},
     "plan/model_sizes": {"model": "sizes_size", "device": "sizes_device"},
 }
