@@ -320,7 +320,7 @@ CARDS: Final = (
         shows="right",
         written="{:,.0f} KiB",
         page="plan/serving",
-        query=(("serving_tab", "heads"), ("serving_model", "llama-2-70b")),
+        query=(("serving_tab", "heads"), ("plan_model", "llama-2-70b")),
         concepts=("C112",),
     ),
 )

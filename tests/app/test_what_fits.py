@@ -198,7 +198,7 @@ def test_the_link_opens_the_serving_page_in_this_state(open_page):
 
     there = open_page("plan/serving", **query)
 
-    assert query["serving_model"] == "llama-2-13b"
+    assert query["plan_model"] == "llama-2-13b"
     assert there.session_state["frame_book"].refusals == {}
     assert set(query) <= set(there.session_state["frame_book"].parameters)
     weights = next(m.value for m in here.markdown if m.value.startswith("- ✓ weights"))
@@ -224,7 +224,7 @@ def test_tokens_beyond_the_context_are_told_and_the_link_has_what_was_counted(op
     reach = open_page(PAGE, fits_tab="reach", fits_model="gpt2", **long)
 
     assert any("reads at most 4,096 tokens" in text for text in captions(maps))
-    assert query_of_link(maps)["serving_context"] == "4096"
+    assert query_of_link(maps)["plan_context_length"] == "4096"
     assert "sequences of 1,024 tokens at once" in headline(reach)
     assert any("reads at most 1,024 tokens" in text for text in captions(reach))
 

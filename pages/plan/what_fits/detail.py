@@ -100,7 +100,7 @@ def query(case: Case) -> dict[str, str]:
     lengths, numbers = _REACH[case.work]
     if case.read_tokens not in lengths or case.sequences not in numbers:
         return {}
-    page = {"serve": "serving", "train": "memory"}[case.work]
+    page = {"serve": "plan", "train": "memory"}[case.work]
     settings = link.values()
     found = {
         f"{page}_{name}": settings[ASK.key(name)]
@@ -110,10 +110,12 @@ def query(case: Case) -> dict[str, str]:
     if isinstance(case.job, Training):
         return found | _recipe_settings(case.job.recipe, case.read_tokens)
     return found | {
-        "serving_weights": SERVING_FORMATS.get(case.way, RELEASED),
-        "serving_kv": settings[ASK.key("kv")],
-        "serving_context": str(case.read_tokens),
-        "serving_sequences": str(case.sequences),
+        "plan_work": "serve",
+        "plan_devices": "1",
+        "plan_weights": SERVING_FORMATS.get(case.way, RELEASED),
+        "plan_kv": settings[ASK.key("kv")],
+        "plan_context_length": str(case.read_tokens),
+        "plan_concurrency": str(case.sequences),
     }
 
 

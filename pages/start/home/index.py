@@ -25,8 +25,8 @@ Link = tuple[str, Mapping[str, str]]
 SIZING: Final[Mapping[str, Mapping[str, str]]] = {
     "plan/what_fits": {"model": "plan_model", "device": "plan_device"},
     "plan/training_memory": {"model": "memory_model", "device": "memory_device"},
-    "plan/serving": {"model": "serving_model", "device": "serving_device"},
-    "plan/model_sizes": {"model": "sizes_size", "device": "sizes_device"},
+    "plan/serving": {"model": "plan_model", "device": "plan_device"},
+    "plan/model_sizes": {"model": "plan_model", "device": "plan_device"},
 }
 """Page that counts with a model and a device -> what its link calls the two."""
 _BITS, _ROUNDING = "dtypes/bit_layouts", "dtypes/rounding_and_overflow"
