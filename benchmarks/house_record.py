@@ -36,7 +36,7 @@ OF_THE_FRAME: Final = frozenset({"lang", "units", "present", "hide", "lock"})
 RUN: Final = "20260102t030405z-recorded-0a0a"
 RUN_SETTINGS: Final = ("num_steps=12", "seed=7", "eval_interval=4", "sample_interval=6")
 JOBS: Final = {  # address -> the key of the button that starts a costly job
-    "plan/training_memory?memory_tab=timeline&memory_model=gpt2": "memory_simulate",
+    "plan/training_memory?memory_tab=timeline&plan_model=gpt2": "memory_simulate",
     "plan/flops_and_time?flops_tab=mfu&flops_measured=matmul&flops_matmul=256": "flops_time_it",
     "plan/parallelism?parallel_tab=moving&parallel_collective=arrays": "parallel_run",
     "dtypes/rounding_and_overflow?rounding_tab=torch": "rounding_torch_ask",

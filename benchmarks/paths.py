@@ -21,7 +21,7 @@ from typing import Any, Final
 # An input, how many files it may pass, the page, what the address says, its two values.
 INPUTS: Final = (
     ("slider of Model sizes", 15, "plan/model_sizes", "sizes_size=", "llama-2-7b llama-2-13b"),
-    ("device -> step timeline", 25, "plan/training_memory", "memory_tab=timeline&memory_device=",
+    ("device -> step timeline", 25, "plan/training_memory", "memory_tab=timeline&plan_device=",
      "h100-sxm rtx-4090"),
 )  # fmt: skip
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]+|\d{15,}")

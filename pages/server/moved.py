@@ -33,10 +33,10 @@ class Move:
         when: Setting -> its value in the old link; "*" is any value, "" is a setting that is left
             out of a link that says something else of that page.
         any: Settings of which the old link has at least one; a side A ("lr_a") counts if it is of
-            a time before the plan.
+            a time before the plan. With `defaults` it is all of these, `names` and `drop`.
         to: Address of the page now; "" if it stays.
         set: Setting -> value, in front of what the link says itself.
-        defaults: Old setting -> what it was where the link left it out.
+        defaults: Old setting -> what it was where the link left it out and says it in no new way.
         products: Setting now -> old settings, or numbers, whose product it is.
         names: Old setting -> its name now. On another page all that is not listed is dropped.
         values: Name now -> old value -> its value now; several settings as "plan_a=1&plan_b=2".
@@ -63,12 +63,20 @@ class Move:
             else given[name] == value if name in given
             else value == "" and says_something
             for name, value in self.when.items()
-        ) and (not self.any or any(_is_old(name, given) for name in self.any))  # fmt: skip
+        ) and (not self._old or any(_is_old(name, given) for name in self._old))  # fmt: skip
+
+    @property
+    def _old(self) -> Sequence[str]:
+        return self.any or ((*self.defaults, *self.names, *self.drop) if self.defaults else ())
 
     def applied(self, query: Pairs) -> list[tuple[str, str]]:
         """Return what the link says now, hidden settings and side A by their new names too."""
         given = dict(query)
-        left_out = [(name, value) for name, value in self.defaults.items() if name not in given]
+        left_out = [
+            (name, value)
+            for name, value in self.defaults.items()
+            if not {name, self.names.get(name, name)} & {*given, *self.set}
+        ]
         return [*self.set.items(), *self._said([*left_out, *query])]
 
     def _said(self, query: Pairs) -> Iterator[tuple[str, str]]:
@@ -83,7 +91,7 @@ class Move:
             now = self.names.get(name, name)
             if now == "hide":
                 yield now, ",".join(map(self._hidden, value.split(",")))
-            elif name in self.any and name.endswith(SIDE_A):
+            elif name.endswith(SIDE_A) and _is_old(name, {name: value}):
                 yield now, self._side(name.removesuffix(SIDE_A), value)
             else:
                 text = self.values.get(now, {}).get(value, value)
@@ -94,7 +102,7 @@ class Move:
 
         Of a setting that went into a product that is the product's name.
         """
-        into = {part: new for new, parts in self.products.items() for part in parts}
+        into = {part: new for new, parts in reversed(self.products.items()) for part in parts}
         for old, new in (into | dict(self.names)).items():
             if name in (old, old.partition("_")[2]):
                 return new
@@ -102,10 +110,8 @@ class Move:
 
     def _side(self, page: str, text: str) -> str:
         """Return the text of a side A, which names settings of the page without its name."""
-        old = [(f"{page}_{name}", value) for name, value in parse_qsl(text)]
-        given = dict(old)
-        left_out = [(name, value) for name, value in self.defaults.items() if name not in given]
-        now = self._said([*left_out, *old])
+        old = dict(self.defaults) | {f"{page}_{name}": value for name, value in parse_qsl(text)}
+        _page, now, _moved = _lead(self.page, list(old.items()))
         return urlencode({name.removeprefix(f"{page}_"): value for name, value in now}, safe=",:/+")
 
 
@@ -141,17 +147,23 @@ class MovedLinks:
 def moved(address: str) -> str:
     """Return where an address leads: "/page?setting=value"; one that is not old as it is."""
     parts = urlsplit(address)
-    page, is_old = parts.path.strip("/") or PAGES[0].address, False
-    query = parse_qsl(parts.query, keep_blank_values=True)
+    page = parts.path.strip("/") or PAGES[0].address
+    page, query, is_old = _lead(page, parse_qsl(parts.query, keep_blank_values=True))
+    if not is_old:
+        return address
+    path = parts.path if page == parts.path.strip("/") or page == PAGES[0].address else f"/{page}"
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def _lead(page: str, query: Pairs) -> tuple[str, Pairs, bool]:
+    """Return the page and the settings at the end of all rows, and whether one was about them."""
+    is_old = False
     for _move in range(_MOST_MOVES):
         move = next((row for row in load_moves() if row.is_about(page, query)), None)
         if move is None:
             break
         page, query, is_old = move.to or page, move.applied(query), True
-    if not is_old:
-        return address
-    path = parts.path if page == parts.path.strip("/") or page == PAGES[0].address else f"/{page}"
-    return f"{path}?{urlencode(query)}" if query else path
+    return page, query, is_old
 
 
 @cache

@@ -113,11 +113,15 @@ def read_as(side: Side) -> Iterator[None]:
 
 
 @contextmanager
-def out_of_sight() -> Iterator[None]:
-    """Let the inputs asked for inside be kept and linked, but seen by nobody."""
+def out_of_sight(name: str) -> Iterator[None]:
+    """Let the inputs asked for inside be kept and linked, but seen by nobody.
+
+    Args:
+        name: Of the place, another one for each on a page.
+    """
     _RUN.unseen = True
     try:
-        with box(st.container, key="bound_unseen"):
+        with box(st.container, key=f"bound_{name}"):
             yield
     finally:
         _RUN.unseen = False

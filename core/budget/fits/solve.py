@@ -1,6 +1,7 @@
 """The budget backwards: the largest job that fits, the fewest devices, the edge between the two."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,6 +29,7 @@ class Answer:
         reason: Name of the first item that fails one step further; "" where the search ended
             for another reason.
         at_limit: Whether the search ended at its limit, or at the model's own context.
+        tried: Of devices the largest number that was tried.
     """
 
     amount: int
@@ -35,6 +37,7 @@ class Answer:
     capacity: float
     reason: str = ""
     at_limit: bool = False
+    tried: int = 0
 
 
 def largest_number(fits: Callable[[int], bool], most: int) -> int:
@@ -89,30 +92,25 @@ def largest_that_fits(
 
 
 def min_devices(spec: ModelSpec, job: Job, device: DeviceSpec, most: int = MOST_DEVICES) -> Answer:
-    """Return the fewest devices, of powers of two, over which the job fits.
+    """Return the fewest devices, of those that the job may have, over which it fits.
 
-    Numbers over which the model cannot be split are passed over.
+    Numbers over which the model cannot be split are passed over. Without an answer `reason` is
+    what fails on the largest number.
     """
-    capacity, last = device.memory_usable, ""
+    capacity, last, number = device.memory_usable, "", 0
     for number, need in group_needs(spec, job, most):
         if need.amount <= capacity:
-            return Answer(amount=number, need=need, capacity=capacity, reason=last)
+            return Answer(amount=number, need=need, capacity=capacity, reason=last, tried=number)
         failing = first_failing(need, capacity)
         last = failing.name if failing else ""
-    return Answer(amount=0, need=None, capacity=capacity, reason=last, at_limit=True)
+    return Answer(amount=0, need=None, capacity=capacity, reason=last, at_limit=True, tried=number)
 
 
 def group_needs(spec: ModelSpec, job: Job, most: int = MOST_DEVICES) -> Iterator[tuple[int, Item]]:
-    """Yield numbers of devices, doubling, with what each of them then holds."""
-    number = 1
-    while number <= most:
-        try:
-            need = job.on(number).need(spec)
-        except ValueError:  # the heads cannot be shared by so many
-            number *= 2
-            continue
-        yield number, need
-        number *= 2
+    """Yield numbers of devices, the fewest first, with what each of them then holds."""
+    for number in job.counts(most):
+        with suppress(ValueError):  # the heads cannot be shared by so many
+            yield number, job.on(number).need(spec)
 
 
 def largest_model(

@@ -105,7 +105,7 @@ def _note(both: Comparison) -> str:
 
 
 def _to_training_memory(segment: int) -> None:
-    query = {"memory_checkpointing": "every_k", "memory_every": str(segment)}
+    query = {"plan_checkpointing": "every_k", "plan_every": str(segment)}
     show_link("plan/training_memory", _("The same segments when training a model →"), query)
 
 

@@ -168,7 +168,7 @@ def _links(stage: Stage, case: Case) -> None:
     by_hand = stage.kind in {"scores", "mask", "softmax", "mix"}
     graph = {"graph_of": "block_full" if by_hand else "block", "graph_number": num_tokens}
     show_link("autograd/computation_graph", _("The computation graph of a GPT-2 block →"), graph)
-    memory = {"memory_model": "own", "memory_config": config_of(shape), "memory_seq": _LEAST}
+    memory = {"plan_model": "own", "plan_config": config_of(shape), "plan_length": _LEAST}
     show_link("plan/training_memory", _("What training keeps of every block →"), memory)
 
 

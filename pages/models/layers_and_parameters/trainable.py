@@ -140,11 +140,11 @@ def _bytes(tree: ModelTree, num_trainable: int) -> Mapping[str, int]:
 
 
 def _show_training_memory(case: Case, choice: Choice) -> None:
-    query = {"memory_lora": "true", "memory_rank": str(choice.rank)} if choice.adapters else {}
+    query = {"plan_lora": "bfloat16", "plan_rank": str(choice.rank)} if choice.adapters else {}
     if case.key in MODELS:
-        query |= {"memory_model": case.key}
+        query |= {"plan_model": case.key}
     elif not isinstance(case.source, str):
-        query |= {"memory_model": "own", "memory_config": config_of(case.source)}
+        query |= {"plan_model": "own", "plan_config": config_of(case.source)}
     show_link("plan/training_memory", _("The memory of training, activations included →"), query)
 
 

@@ -1,23 +1,22 @@
 """Whether a plan fits, on how many devices at least, how long it takes, and what to change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import streamlit as st
 
-from core.budget.cluster import Cluster
 from core.budget.item import Item, hedged
 from core.budget.planning.plan import Count, Plan, counts_around, on_count
 from core.budget.planning.speed import plan_cost, plan_mfu, plan_seconds
-from core.budget.recipe import TrainingRecipe
 from core.figures.budget.device_bars import DeviceBar, bar_picture
 from core.language import N_, _
 from core.language.listing import followed_by
 from core.units import format_count, format_percent
+from pages.plan.what_fits.inputs import Case
 from pages.shared.answer import if_fitted, written
-from pages.shared.plan.plan import SERVING, SPREAD, TIME, TRAINING, Chosen, choose_plan
+from pages.shared.plan.plan import Chosen, arguments
 from pages.shared.plan.verdict import how_many, min_devices, parts_of, show_changes, verdict
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -56,9 +55,9 @@ class Speed:
     cost: Item
 
 
-def show_plan(chosen: Chosen) -> Shown:
+def show_plan(case: Case) -> Shown:
     """Show one bar for each number of devices, and changes that would help beside them."""
-    plan = chosen.plan
+    plan = case.plan
     here, fewest = on_count(plan, plan.num_devices), min_devices(plan)
     around = counts_around(plan, fewest)
     timed = fewest.fits if here.verdict == "too_big" and fewest.fits else here
@@ -83,7 +82,7 @@ def show_plan(chosen: Chosen) -> Shown:
         widths=(3, 1),
         notes=[each for each in (problem, _rounded(plan)) if each],
         numbers=numbers,
-        code=_write_code(chosen) if speeds else "",
+        code=_write_code(case.chosen) if speeds else "",
     )
 
 
@@ -139,20 +138,12 @@ def _write_code(chosen: Chosen) -> str:
     return _CODE.format(
         model=chosen.model.code,
         device=chosen.device.code,
-        cluster=_arguments(plan.cluster),
-        recipe=_arguments(plan.recipe),
+        cluster=arguments(plan.cluster),
+        recipe=arguments(plan.recipe),
         step_tokens=plan.step_tokens,
         num_tokens=plan.num_tokens,
         price=plan.price_per_hour,
         mfu=plan.mfu,
-    )
-
-
-def _arguments(value: Cluster | TrainingRecipe) -> str:
-    return ", ".join(
-        f"{each.name}={found!r}"
-        for each in fields(value)
-        if each.name != "device" and (found := getattr(value, each.name)) != each.default
     )
 
 
@@ -161,15 +152,4 @@ def refusal(problem: ValueError) -> Shown:
     return Shown(headline=_("This plan cannot be trained."))
 
 
-def choose() -> Chosen:
-    """Show what decides most beside the picture, and how it is trained in Settings."""
-    settings = {
-        _("Training"): ("work", *TRAINING),
-        _("Devices"): SPREAD,
-        _("Time and cost"): TIME,
-        _("Serving"): SERVING,
-    }
-    return choose_plan(("length", "model", "device", "devices", "tokens"), settings)
-
-
-TAB: Final = Tab(label=N_("Plan"), show=show_plan, with_inputs=False, choose=choose)
+TAB: Final = Tab(label=N_("Plan"), show=show_plan)

@@ -17,7 +17,7 @@ from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
 from core.budget.cluster import Cluster
 from core.budget.planning.changes import Change
-from core.budget.planning.plan import STEP_TOKENS, WORKS, Plan
+from core.budget.planning.plan import STEP_TOKENS, WORKS, Plan, Work
 from core.budget.recipe import (
     CHECKPOINTING,
     MAX_TOKENS,
@@ -48,7 +48,6 @@ from pages.shared.plan.choices import (
     VIRTUAL,
     ChosenDevice,
     ChosenModel,
-    as_released,
     choose_device,
     choose_model,
     note_long_context,
@@ -261,7 +260,7 @@ def choose_plan(
             with tab:
                 said |= {name: INPUTS[name](name) for name in names if name not in said}
         more = own() if own else None
-    with out_of_sight():
+    with out_of_sight("plan"):
         said |= {name: INPUTS[name](name) for name in INPUTS if name not in said}
     if not reading():
         _offer_my_plan()
@@ -274,6 +273,15 @@ def choose_plan(
 
 def _nowhere(*_title: object, **_fields: object) -> DeltaGenerator:
     return st.container()
+
+
+def work_now() -> Work:
+    """Return the plan's job before it has been asked for: it decides what is in sight."""
+    key, notes = ASK.key("work"), link.book()
+    raw = link.raw_value(key)
+    is_known = key in notes.known and notes.known[key][0] == raw
+    word = st.session_state.get(key) if is_known else raw
+    return "serve" if word == "serve" else "train"
 
 
 def _plan_of(said: Mapping[str, Any], spec: ModelSpec, device: ChosenDevice) -> Plan:
@@ -307,20 +315,20 @@ def _plan_of(said: Mapping[str, Any], spec: ModelSpec, device: ChosenDevice) -> 
     )  # fmt: skip
 
 
-def note_length(chosen: Chosen) -> None:
+def note_length(chosen: Chosen, work: Work) -> None:
     """Say so if sequences are longer than the model can read, or than it was made for."""
     spec, plan = chosen.model.spec, chosen.plan
-    taken = plan.recipe.seq_len if plan.work == "train" else plan.serving.context
-    if plan.work == "serve" or chosen.asked_len == taken:
+    taken = plan.recipe.seq_len if work == "train" else plan.serving.context
+    if work == "serve" or chosen.asked_len == taken:
         note_long_context(spec, taken)
         return
     text = _("{model} has a table of {count} positions: {count} tokens are taken.")
     st.caption(text.format(model=spec.name, count=f"{taken:,}"))
 
 
-def released_label(spec: ModelSpec) -> str:
-    """Return what the makers' own format of a model is called."""
-    return as_released(spec.quantized or "bfloat16")
+def plan_query() -> dict[str, str]:
+    """Return the plan as the link to another page of Sizing says it."""
+    return {name: value for name, value in link.values().items() if name.startswith("plan_")}
 
 
 def set_plan(values: Mapping[str, object]) -> None:

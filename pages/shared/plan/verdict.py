@@ -65,6 +65,10 @@ def parts_of(count: Count) -> Sequence[Item]:
     return at_peak(count.need) if count.plan.work == "train" else count.need.children
 
 
+def largest_part(count: Count) -> str:
+    return _(max(parts_of(count), key=lambda part: part.amount).name)
+
+
 def verdict(here: Count) -> str:
     """Return whether the plan fits on the devices that it names."""
     device = here.plan.cluster.device
@@ -82,7 +86,7 @@ def verdict(here: Count) -> str:
         device=device.name,
         need=hedged(look().format_bytes(here.need.amount), here.need),
         capacity=look().format_bytes(device.memory_usable),
-        part=_(max(parts_of(here), key=lambda part: part.amount).name),
+        part=largest_part(here),
     )
 
 
@@ -100,7 +104,11 @@ def how_many(fewest: Fewest) -> str:
     elif fewest.borderline:
         text = _("From **{borderline}** on it may fit.")
     elif fewest.largest:
-        text = _("It fits on none of up to {largest}, which is as many as can share the batch.")
+        text = _(
+            "It fits on none of up to {largest}, which is as many as can share the work; what "
+            "fails then: **{part}**."
+        )
+        values["part"] = largest_part(fewest.largest)
     else:
         text = _("No number of devices can share the batch.")
     return text.format(**values)

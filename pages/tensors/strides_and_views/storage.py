@@ -210,9 +210,9 @@ def _link_to_training_memory(case: Case) -> None:
     if preset is None or not preset.model:
         return
     query = {
-        "memory_model": preset.model,
-        "memory_batch": str(preset.batch),
-        "memory_seq": str(preset.seq),
+        "plan_model": preset.model,
+        "plan_batch": str(preset.batch),
+        "plan_length": str(preset.seq),
     }
     label = _("What training {model} keeps at this size →").format(model=preset.of)
     show_link("plan/training_memory", label, query)

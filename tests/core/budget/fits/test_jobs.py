@@ -8,7 +8,6 @@ from core.budget.cluster import Cluster
 from core.budget.fits.jobs import (
     SERVING_FORMATS,
     TRAINING_WAYS,
-    Layout,
     Serving,
     Training,
     serving_ways,
@@ -46,17 +45,6 @@ def test_every_format_is_a_plan_of_its_own():
     ways = serving_ways(PLAN)
     assert {way: job.plan.weight_format for way, job in ways.items()} == dict(SERVING_FORMATS)
     assert all(job.plan.prompt_len == 1000 for job in ways.values())
-
-
-def test_a_layout_is_taken_as_far_as_there_are_devices():
-    job = Training(TrainingRecipe(), layout=Layout(context=4, pipeline=2, virtual_stages=2))
-    found = {number: job.on(number).cluster(DEVICES["t4"]) for number in (1, 2, 4, 8, 16)}
-    assert [each.context for each in found.values()] == [1, 2, 4, 4, 4]
-    assert [each.pipeline for each in found.values()] == [1, 1, 1, 2, 2]
-    assert [each.virtual_stages for each in found.values()] == [1, 1, 1, 2, 2]
-    assert found[16].data == 2
-    ways = training_ways(TrainingRecipe(), job.layout)
-    assert {way.layout for way in ways.values()} == {job.layout}
 
 
 def test_a_training_job_is_spread_and_sized():
