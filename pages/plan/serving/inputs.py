@@ -82,7 +82,7 @@ def choose_case() -> Case:
         served, cluster = replace(served, tensor=1), Cluster(device=device)
     if own["own_speed"]:
         served = _calibrate(spec, served, cluster, own["own_speed"])
-    note_length(replace(chosen, plan=replace(chosen.plan, work="serve")))
+    note_length(chosen, "serve")
     return Case(chosen=chosen, made=made, spec=spec, plan=served, cluster=cluster, axis=own["axis"])
 
 
