@@ -13,19 +13,18 @@ from pages.shared.plan.plan import Chosen
 from pages.shared.plan.verdict import plan_line
 from pages.shared.tabbed_page import Page, tabbed_page
 
-TABS = {
-    "time": training_time,
-    "components": breakdown,
-    "mfu": mfu,
-    "roofline": roofline,
-    "rule": rule,
-    "budget": compute_optimal,
+CHOOSE = {
+    "components": breakdown.choose,
+    "mfu": mfu.choose,
+    "roofline": roofline.choose,
+    "rule": rule.choose,
+    "budget": compute_optimal.choose,
 }
 
 
 def choose() -> Chosen:
     """Show what the open tab asks for, of the plan and beside it."""
-    return TABS[ASK.used("tab", "time")].choose()
+    return CHOOSE.get(ASK.used("tab"), training_time.choose)()
 
 
 def line(chosen: Chosen) -> str:
@@ -42,7 +41,14 @@ tabbed_page(
         inputs=ASK,
         choose=choose,
         line=line,
-        tabs={name: tab.TAB for name, tab in TABS.items()},
+        tabs={
+            "time": training_time.TAB,
+            "components": breakdown.TAB,
+            "mfu": mfu.TAB,
+            "roofline": roofline.TAB,
+            "rule": rule.TAB,
+            "budget": compute_optimal.TAB,
+        },
         refusal=no_number,
     ),
 )

@@ -67,4 +67,4 @@ def write_code(spec: ModelSpec, items: Mapping[str, Item]) -> str:
     return CODE.format(num_params=counts(spec).total, lines="\n".join(lines))
 
 
-TAB: Final = Tab(label=N_("GGUF files"), show=gguf, unseen=["format", "formats"])
+TAB: Final = Tab(label=N_("GGUF files"), show=gguf, unseen=["formats"])

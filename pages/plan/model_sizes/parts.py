@@ -281,6 +281,6 @@ TAB: Final = Tab(
     label=N_("Breakdown"),
     show=parts,
     choose=choose_tensor,
-    unseen=["format", "formats"],
+    unseen=["formats"],
     compare=beside(parts_side),
 )

@@ -157,4 +157,4 @@ def cache_code(*variants: KVVariant) -> str:
     return "from math import ceil\n" + "".join(parts)
 
 
-TAB: Final = Tab(label=N_("KV cache"), show=heads, choose=choose_block, unseen=["sequences"])
+TAB: Final = Tab(label=N_("KV cache"), show=heads, choose=choose_block)
