@@ -106,12 +106,12 @@ def test_every_card_is_answered_and_leads_to_a_page_that_takes_its_link(open_pag
     assert kept()[card.key].right.text in headline(app)
     if language == "zh":
         return  # what a page takes from a link is the same in every language
-    there = open_page(card.page, **dict(card.query))
+    there = open_page(card.page, **card.query)
     assert [each.value for each in there.exception] == []
     refused = [
         each.value
         for each in there.caption
-        for name, _value in card.query
+        for name in card.query
         if f"`{name}`" in each.value
     ]
     assert refused == []
