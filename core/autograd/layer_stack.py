@@ -54,11 +54,6 @@ class Stack:
         return DTYPES[self.dtype]
 
     @property
-    def activation_bytes(self) -> int:
-        """Bytes of the output of one layer: batch size x width elements."""
-        return self.batch_size * self.width * self.element_bytes
-
-    @property
     def flops(self) -> int:
         """FLOPs of a forward and a backward pass: three products a layer."""
         return 3 * 2 * self.batch_size * self.width**2 * self.num_layers

@@ -67,7 +67,7 @@ def test_the_headline_is_the_real_change_beside_gradient_times_change(open_page,
     app.slider(key="graph_by").set_value(delta).run()
     preset = PRESETS["square"]
     told = nudge(function_of(preset.source), preset.tensors(), "w", delta, ())
-    w, b, x = (float(preset.tensors()[name]) for name in "wbx")
+    w, b, x = (preset.tensors()[name].item() for name in "wbx")
     change = ((w + delta) * x + b) ** 2 - (w * x + b) ** 2
     assert told.change == pytest.approx(change)
     assert f"**{signed(told.change)}**" in headline(app)

@@ -23,10 +23,6 @@ def above(*shape):
     return (torch.rand(shape, dtype=torch.float64) + 0.5).requires_grad_()
 
 
-def ties(*shape):
-    return torch.randint(-1, 2, shape).double().requires_grad_()
-
-
 UNARY = {
     "Abs": torch.abs, "Neg": torch.neg, "Clone": torch.clone, "Exp": torch.exp,
     "Exp2": torch.exp2, "Expm1": torch.expm1, "Sin": torch.sin, "Cos": torch.cos,
