@@ -28,12 +28,6 @@ def test_the_segment_leads_on_to_training_memory(open_page):
     assert parse_qs(query) == {"plan_checkpointing": ["every_k"], "plan_every": ["8"]}
 
 
-def test_fewer_layers_bring_a_segment_back_to_their_number(open_page):
-    app = open_page(PAGE, accum_segment="12")
-    app.slider(key="accum_layers").set_value(6).run()
-    assert "every 6 layers" in headline(app)
-
-
 def test_gelu_gains_where_relu_does_not(open_page):
     relu = open_page(PAGE, accum_segment="1")
     assert "1.00 MiB with a checkpoint at every layer, 1.00 MiB without" in headline(relu)

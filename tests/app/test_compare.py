@@ -11,11 +11,11 @@ from tests.app.shown import OWN, alt, headline, parameters, said
 
 # Page, its short name, the tabs that compare, and what makes B another setting.
 PAGES = (
-    ("plan/model_sizes", "sizes", ("model", "parts"), {"size": "llama-2-70b"}),
+    ("plan/model_sizes", "sizes", ("model", "parts"), {"plan_model": "llama-2-70b"}),
     ("plan/training_memory", "memory", ("bar",), {"plan_precision": "fp32"}),
-    ("plan/serving", "serving", ("memory", "speed"), {"weights": "int4_group128"}),
-    ("plan/flops_and_time", "flops", ("time", "mfu"), {"dtype": "fp8"}),
-    ("plan/flops_and_time", "flops", ("components",), {"model": "llama-3.1-70b"}),
+    ("plan/serving", "serving", ("memory", "speed"), {"plan_weights": "int4_group128"}),
+    ("plan/flops_and_time", "flops", ("mfu",), {"dtype": "fp8"}),
+    ("plan/flops_and_time", "flops", ("time", "components"), {"plan_model": "llama-3.1-70b"}),
 )
 CASES = [(page, name, tab, other) for page, name, tabs, other in PAGES for tab in tabs]
 each_tab = pytest.mark.parametrize(("page", "name", "tab", "other"), CASES)

@@ -33,8 +33,10 @@ CRISP = re.compile(
 def opened(open_page, page, tab, config, device):
     """Open a tab on the reader's own model and a device."""
     name = TABS[page][0]
-    values = {"tab": tab, "config": json.dumps(config), "model": "own", "device": device}
-    return open_page(page, **{f"{name}_{key}": value for key, value in values.items()})
+    start = name if name == "parallel" else "plan"
+    values = {"config": json.dumps(config), "model": "own", "device": device}
+    query = {f"{start}_{key}": value for key, value in values.items()}
+    return open_page(page, **{f"{name}_tab": tab, **query})
 
 
 @pytest.mark.parametrize("page", TABS)

@@ -109,7 +109,7 @@ def test_a_model_of_405_billion_parameters_opens_on_every_laptop(open_page):
     app = open_page(PAGE, layers_model="llama-3.1-405b")
     assert counts(headline(app))[-1] == MODELS["llama-3.1-405b"].published
     assert "405" in alt(app)
-    assert any("sizes_size=llama-3.1-405b" in each.query_string for each in page_links(app))
+    assert any("plan_model=llama-3.1-405b" in each.query_string for each in page_links(app))
 
 
 @pytest.mark.parametrize("model", ["gpt", "llama"])
@@ -120,7 +120,7 @@ def test_a_model_of_any_size_goes_on_to_its_bytes_and_its_training_memory(
     sizes = {"width": WIDTHS[end], "layers": (1, 128)[end], "vocabulary": VOCABULARIES[end]}
     chosen = {f"layers_{name}": str(value) for name, value in sizes.items()}
     for tab, page, start in (
-        ("tree", "plan/model_sizes", "sizes"),
+        ("tree", "plan/model_sizes", "plan"),
         ("trainable", "plan/training_memory", "memory"),
     ):
         app = open_page(PAGE, layers_model=model, layers_tab=tab, **chosen)

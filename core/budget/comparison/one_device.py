@@ -26,8 +26,6 @@ class OneDevice:
     Attributes:
         peak: The bytes that operations ask for at the highest moment: no allocator's reserve.
         moments: Name and parts of each moment that can be the peak.
-        largest: Name of the one that is.
-        capacity: Bytes that a process can get on the device.
     """
 
     peak: Item
@@ -56,12 +54,7 @@ def on_one_device(case: Scenario) -> OneDevice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Calibration:
-    """How far a measurement lay from its estimate.
-
-    Attributes:
-        measured: What the reader measured: bytes at the peak, or tokens/s.
-        estimate: What the budget said for the very same setting.
-    """
+    """How far a measurement lay from its estimate."""
 
     measured: float
     estimate: float
@@ -79,10 +72,8 @@ class Calibration:
 def calibrate(estimate: Item, measured: float, estimate_then: float | None = None) -> Item:
     """Return an estimate times the ratio that a measurement found: for its own setting measured.
 
-    Args:
-        estimate: What is to be corrected: a peak in bytes, or a rate in tokens/s.
-        measured: The reader's number for the setting of `estimate_then`, in the same unit.
-        estimate_then: The estimate for the setting that was measured; None if it is this one.
+    `measured` is the reader's number for the setting whose estimate was `estimate_then`; None if it
+    is this one.
 
     Raises:
         ValueError: If measurement and estimate are more than 100 times apart.

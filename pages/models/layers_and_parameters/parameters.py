@@ -134,7 +134,11 @@ def _links(case: Case) -> None:
             model=_("a GPT-2 of these sizes") if is_gpt else case.title
         )
         is_listed = case.key in MODELS
-        query = {"sizes_size": case.key} if is_listed else {"sizes_config": config_of(case.source)}
+        query = (
+            {"plan_model": case.key}
+            if is_listed
+            else {"plan_model": "own", "plan_config": config_of(case.source)}
+        )
         show_link("plan/model_sizes", label, query)
 
 

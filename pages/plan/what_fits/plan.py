@@ -1,24 +1,22 @@
 """Whether a plan fits, on how many devices at least, how long it takes, and what to change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import streamlit as st
 
-from core.budget.cluster import Cluster
 from core.budget.item import Item, hedged
 from core.budget.planning.plan import Count, Plan, counts_around, on_count
 from core.budget.planning.speed import plan_cost, plan_mfu, plan_seconds
-from core.budget.recipe import TrainingRecipe
 from core.figures.budget.device_bars import DeviceBar, bar_picture
 from core.language import N_, _
 from core.language.listing import followed_by
 from core.units import format_count, format_percent
 from pages.plan.what_fits.inputs import Case
 from pages.shared.answer import if_fitted, written
-from pages.shared.plan.plan import Chosen
+from pages.shared.plan.plan import Chosen, arguments
 from pages.shared.plan.verdict import how_many, min_devices, parts_of, show_changes, verdict
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -140,20 +138,12 @@ def _write_code(chosen: Chosen) -> str:
     return _CODE.format(
         model=chosen.model.code,
         device=chosen.device.code,
-        cluster=_arguments(plan.cluster),
-        recipe=_arguments(plan.recipe),
+        cluster=arguments(plan.cluster),
+        recipe=arguments(plan.recipe),
         step_tokens=plan.step_tokens,
         num_tokens=plan.num_tokens,
         price=plan.price_per_hour,
         mfu=plan.mfu,
-    )
-
-
-def _arguments(value: Cluster | TrainingRecipe) -> str:
-    return ", ".join(
-        f"{each.name}={found!r}"
-        for each in fields(value)
-        if each.name != "device" and (found := getattr(value, each.name)) != each.default
     )
 
 

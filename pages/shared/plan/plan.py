@@ -5,10 +5,11 @@ others unseen. So names, options, limits and defaults are the same on each, and 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.optimizers import OPTIMIZERS
@@ -252,7 +253,8 @@ def choose_plan(
     """
     said = {name: INPUTS[name](name) for name in in_sight}
     title, icon = _("Settings"), ":material/tune:"
-    with box(st.popover, title, icon=icon, key="plan_settings", width="stretch"):
+    make = st.popover if settings or own else _nowhere
+    with box(make, title, icon=icon, key="plan_settings", width="stretch"):
         tabs = boxes(list(settings)) if len(settings) > 1 else [st.container()]
         for tab, names in zip(tabs, settings.values(), strict=False):
             with tab:
@@ -267,6 +269,10 @@ def choose_plan(
         plan=_plan_of(said, model.spec, said["device"]), model=model, device=said["device"],
         asked_len=said["length"], own=more,
     )  # fmt: skip
+
+
+def _nowhere(*_title: object, **_fields: object) -> DeltaGenerator:
+    return st.container()
 
 
 def work_now() -> Work:
@@ -384,3 +390,12 @@ def _offer_my_plan() -> None:
         args=({name.removeprefix("plan_"): value for name, value in mine.items()},),
         disabled=locked(), width="stretch",
     )  # fmt: skip
+
+
+def arguments(value: Cluster | TrainingRecipe) -> str:
+    """Return what Python calls a cluster or a recipe with, for snippets; the device apart."""
+    return ", ".join(
+        f"{each.name}={found!r}"
+        for each in fields(value)
+        if each.name != "device" and (found := getattr(value, each.name)) != each.default
+    )
