@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
+from core.budget.cluster import Cluster
 from core.budget.item import Formula, Item, item, total, weakest
 from core.budget.training.memory import OVERHEADS, training_budget
 from core.budget.training.scenario import Scenario
@@ -39,11 +40,7 @@ def on_one_device(case: Scenario) -> OneDevice:
     Raises:
         ValueError: If model and recipe cannot go together; the sentence says why.
     """
-    cluster = replace(
-        case.cluster, num_devices=1, zero_stage=0,
-        tensor=1, sequence_parallel=False, pipeline=1, expert=1,
-    )  # fmt: skip
-    budget = training_budget(case.spec, case.recipe, cluster)
+    budget = training_budget(case.spec, case.recipe, Cluster(device=case.cluster.device))
     parts = [part for part in budget.item.children if part.name not in OVERHEADS]
     step = budget.item.child("step peak")
     standing = tuple(part for part in parts if part is not step)
