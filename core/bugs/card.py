@@ -1,15 +1,12 @@
 """A card: a claim or a program as one meets it, and the two pieces of code that settle it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from core.bugs.running import Answer, program, run_cell
 from core.language import N_
 
-Subject = Literal[
-    "numbers", "memory", "compute", "tensors", "gradients", "training", "data", "models"
-]
 SUBJECTS: Final[Mapping[str, str]] = {
     "numbers": N_("Number formats"),
     "memory": N_("Memory"),
@@ -49,7 +46,7 @@ class Card:
     """
 
     key: str
-    subject: Subject
+    subject: str
     level: int
     title: str
     claim: str
@@ -59,13 +56,13 @@ class Card:
     why_other: str
     why: str
     page: str
-    query: tuple[tuple[str, str], ...] = ()
+    query: Mapping[str, str] = field(default_factory=dict)
     question: str = WHAT
     shows: Literal["wrong", "right"] = "wrong"
     written: str = "{:.4g}"
     hears_warnings: bool = False
     holds: bool = False
-    concepts: tuple[str, ...] = ()
+    concepts: Sequence[str] = ()
 
     @property
     def code(self) -> str:

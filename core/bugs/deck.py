@@ -1,21 +1,29 @@
-"""All cards, by subject and, within it, from easy to hard."""
+"""All cards, by subject and, within it, from easy to hard: a table each, beside this file."""
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
-from core.bugs import compute, data, gradients, memory, models, numbers, tensors, training
-from core.bugs.card import Card
+from core.bugs.card import SUBJECTS, Card
 
-DECK: Final[tuple[Card, ...]] = tuple(
-    card
-    for room in (numbers, memory, compute, tensors, gradients, training, data, models)
-    for card in sorted(room.CARDS, key=lambda card: card.level)
-)
-_CHOICES: Final = ("wrong", "right", "other")
+_CODE: Final = ("wrong", "right", "other")
+_CARDS: Final = Path(__file__).with_name("cards")
+
+
+def _load() -> Iterator[Card]:
+    for subject in SUBJECTS:
+        rows = tomllib.loads((_CARDS / f"{subject}.toml").read_text(encoding="utf-8"))["card"]
+        for row in sorted(rows, key=lambda row: int(row["level"])):
+            code = {name: row[name].strip() for name in _CODE}
+            yield Card(subject=subject, **{**row, **code})
+
+
+DECK: Final = tuple(_load())
 BY_KEY: Final[Mapping[str, Card]] = {card.key: card for card in DECK}
 
 
 def choices_of(card: Card) -> tuple[str, ...]:
     """Return "wrong", "right" and "other" in the order of this card: the right one moves about."""
-    turn = DECK.index(card) * 2 % len(_CHOICES)
-    return (*_CHOICES[turn:], *_CHOICES[:turn])
+    turn = DECK.index(card) * 2 % len(_CODE)
+    return (*_CODE[turn:], *_CODE[:turn])

@@ -1,13 +1,15 @@
 """Collect every text that a reader sees: for the Chinese catalogue, and to train on.
 
 A developer's tool, run by `make translations`; it needs Babel, the dashboard does not. Texts are
-the arguments of `_`, `ngettext` and `N_`, and the question in the first docstring line of a page.
+the arguments of `_`, `ngettext` and `N_`, the question in the first docstring line of a page, and
+in a TOML file of core the values of keys that its first line names ("# Texts: source, note").
 The lessons, as Markdown and TOML beside the pages, become one file that a run can learn from.
 """
 
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -23,13 +25,14 @@ ROOT: Final = Path(__file__).parents[2]
 LESSONS: Final = ROOT / "core" / "train" / "text" / "lessons.txt"
 LANGUAGE: Final = "zh"
 KEYWORDS: Final = {"_": None, "N_": None, "ngettext": (1, 2)}
+TEXT_KEYS: Final = re.compile(r"# Texts: ([\w, ]+)")
 Message = str | tuple[str, ...]
 
 
 def source_files(root: Path = ROOT) -> list[Path]:
-    """Return every Python file whose texts a reader can meet, in a stable order."""
+    """Return every file whose texts a reader can meet, in a stable order."""
     rooms = [path for room in ("core", "pages") for path in sorted((root / room).rglob("*.py"))]
-    return [root / "app.py", *rooms]
+    return [root / "app.py", *rooms, *sorted((root / "core").rglob("*.toml"))]
 
 
 def is_page(path: Path, root: Path = ROOT) -> bool:
@@ -46,11 +49,28 @@ def page_question(path: Path) -> str:
 
 def texts_in(path: Path, root: Path = ROOT) -> Iterator[Message]:
     """Yield the texts of one file; a plural is a pair of texts."""
+    if path.suffix == ".toml":
+        text = path.read_text(encoding="utf-8")
+        if named := TEXT_KEYS.match(text):
+            yield from _values(tomllib.loads(text), frozenset(named[1].split(", ")))
+        return
     with path.open("rb") as file:
         for _line, text, _comments, _context in extract("python", file, KEYWORDS):
             yield text
     if is_page(path, root):
         yield page_question(path)
+
+
+def _values(data: object, keys: frozenset[str]) -> Iterator[str]:
+    if isinstance(data, list):
+        for each in data:
+            yield from _values(each, keys)
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            if key in keys and isinstance(value, str):
+                yield value
+            else:
+                yield from _values(value, keys)
 
 
 def collect(root: Path = ROOT) -> Catalog:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from core.expressions.error import ExpressionError
-from core.expressions.grammar import Program, parse
+from core.expressions.grammar import Program, parse, script
 from core.expressions.interpreter import evaluate
 from core.expressions.limits import MATERIALIZED, Limits
 from core.expressions.names import LAYOUT, Profile
 from core.expressions.operation import Value
-from core.expressions.script import script
 from core.tensors.recorder import MAX_VALUES, Recorder, layout_of
 from core.tensors.steps import AtenRow, Step, TracedStorage, TracedTensor
 

@@ -27,12 +27,8 @@ def child_answer(
 ) -> bytes:
     """Return what `python -m module` writes to its standard output.
 
-    Args:
-        module: Such as "core.train.learning.tensors".
-        arguments: What follows it on the command line.
-        seconds: After these the process is ended.
-        too_late: The sentence for a process that was.
-        failed: Makes a sentence of `reason`, the error that a failed process complained of.
+    `module`: such as "core.train.learning.tensors".
+    `failed`: makes a sentence of `reason`, the error that a failed process complained of.
 
     Raises:
         ValueError: With one of these sentences.

@@ -201,9 +201,6 @@ def setting(text: str) -> tuple[str, object]:
 
     >>> setting("num_layers=4"), setting("max_steps_per_second=none"), setting("gpu=0")
     (('num_layers', 4), ('max_steps_per_second', None), ('gpu', '0'))
-
-    Raises:
-        ValueError: there is no equals sign.
     """
     key, equals, value = text.partition("=")
     if not equals:

@@ -136,12 +136,15 @@ class MovedLinks:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the new address, or pass the request on."""
-        old = f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
-        new = moved(old) if asks_for_a_page(scope) else old
-        if new != old:
-            await RedirectResponse(new)(scope, receive, send)
-        else:
+        if not asks_for_a_page(scope):
             await self.app(scope, receive, send)
+            return
+        old = f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
+        new = moved(old)
+        if new == old:
+            await self.app(scope, receive, send)
+        else:
+            await RedirectResponse(new)(scope, receive, send)
 
 
 def moved(address: str) -> str:

@@ -9,7 +9,7 @@ While two settings are compared, the inputs of the other one are read by the sam
 # ruff: noqa: PLR0913  an input has a name, a label, a range, a default and a help text
 # ruff: noqa: A002  `help` is Streamlit's own name
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -177,7 +177,7 @@ class Inputs:
         self,
         name: str,
         label: str,
-        options: Sequence[T],
+        options: Sequence[T] | Mapping[T, str],
         *,
         default: T,
         labels: Callable[[T], str] = str,
@@ -185,6 +185,7 @@ class Inputs:
         disabled: bool = False,
     ) -> T:
         """Show `options` side by side, for up to five of them."""
+        options, labels = _with_words(options, labels)
         draw = partial(
             st.segmented_control, label, options, format_func=labels, help=help, required=True
         )
@@ -194,7 +195,7 @@ class Inputs:
         self,
         name: str,
         label: str,
-        options: Sequence[T],
+        options: Sequence[T] | Mapping[T, str],
         *,
         default: T,
         labels: Callable[[T], str] = str,
@@ -202,6 +203,7 @@ class Inputs:
         disabled: bool = False,
     ) -> T:
         """Show `options` in a list that opens, for more than five of them."""
+        options, labels = _with_words(options, labels)
         draw = partial(st.selectbox, label, options, format_func=labels, help=help)
         return self.choose(name, accepts.one_of(options, default), draw, disabled=disabled)
 
@@ -254,6 +256,15 @@ class Inputs:
             return option
 
         return pick(self.page, name, accepted, show, disabled=disabled, kept=accepted.write)
+
+
+def _with_words(
+    options: Sequence[T] | Mapping[T, str], labels: Callable[[T], str]
+) -> tuple[Sequence[T], Callable[[T], str]]:
+    """Return options and what shows each: of a mapping, its words in the reader's language."""
+    if isinstance(options, Mapping):
+        return tuple(options), lambda option: _(options[option])
+    return options, labels
 
 
 def stand_at(key: str, option: object, stops: tuple[str, ...]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import streamlit as st
 from core.budget import Item
 from core.figures.theme import CODE_FAMILY, COLORS, FONT_FAMILY
 from core.language import _
-from pages.components.poster.poster import Poster, is_asked_for, poster_buttons
+from pages.components.poster.poster import Poster, is_asked_for, poster_menu
 from pages.server.classroom import class_address, in_class
 from pages.server.qr import MAX_CHARS, qr_path
 from pages.shared import link
@@ -33,14 +33,14 @@ def poster(
     numbers: Sequence[tuple[str, Item]],
     small: bool = False,
 ) -> None:
-    """Show the buttons for the poster of a picture, once all settings of the page are known.
+    """Show the menu for the poster of a picture, once all settings of the page are known.
 
     Args:
         chart: The key of the picture, or of the part that draws it.
         file_name: Name of the downloads, without an ending.
         headline: The sentence that answers the page's question; "" while that waits.
         numbers: Label and number; the first ones stand on the poster.
-        small: Whether the buttons stand below a part of our own, and look as its own do.
+        small: Whether the menu stands below a part of our own, and looks as its buttons do.
     """
     address = full_link()
     note = _not_to_be_carried(address)
@@ -48,7 +48,7 @@ def poster(
     # A code takes 50 ms: a slider that moves waits for none.
     path, size = qr_path(address) if asked and not note else ("", 0)
     colors, title = COLORS[theme_mode()], _(page_row(link.current_page()).title)
-    poster_buttons(
+    poster_menu(
         Poster(
             chart=chart,
             file_name=file_name,

@@ -50,14 +50,13 @@ def test_a_page_opens_whatever_a_link_says_about_all_its_settings(
     ("key", "name"),
     [
         ("dtypes/quantization", "quant_seed"),
-        ("plan/parallelism", "parallel_batch"),
-        ("plan/parallelism", "parallel_network"),
+        ("plan/parallelism", "plan_batch"),
+        ("plan/parallelism", "plan_network"),
         ("train/live_run", "lr_seed"),
     ],
 )
 def test_a_number_beyond_all_bounds_is_refused_by_name(open_page, key, name, value):
-    tab = {"parallel_tab": "links"} if name == "parallel_network" else {}
-    app = open_page(key, **{name: value}, **tab)
+    app = open_page(key, **{name: value})
     assert [each.message for each in app.exception] == []
     assert any(f"`{name}`" in each.value for each in app.caption)
     used = app.session_state["frame_book"].parameters[name]

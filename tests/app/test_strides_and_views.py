@@ -133,9 +133,9 @@ def test_an_element_opens_on_bit_layouts_and_a_models_tensor_in_training_memory(
     )  # fmt: skip
     (query,) = [each.query_string for each in page_links(app) if each.page == "training-memory"]
     assert parse_qs(query) == {
-        "memory_model": [preset.model],
-        "memory_batch": [str(preset.batch)],
-        "memory_seq": [str(preset.seq)],
+        "plan_model": [preset.model],
+        "plan_batch": [str(preset.batch)],
+        "plan_length": [str(preset.seq)],
     }
 
 

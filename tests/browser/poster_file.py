@@ -11,7 +11,10 @@ WIDTH, HEIGHT = 1600, 900
 
 
 def saved(page, kind, tmp_path):
-    """Click one of the two buttons; return the bytes of the file and its name."""
+    """Choose a format in the menu; return the bytes of the file and its name."""
+    menu = page.locator("details:has(> button[data-kind])").first
+    if menu.get_attribute("open") is None:
+        menu.locator("summary").click()
     with page.expect_download() as started:
         page.locator(f"button[data-kind={kind}]").first.click()
     path = tmp_path / f"poster.{kind}"

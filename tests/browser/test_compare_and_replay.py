@@ -8,11 +8,11 @@ import re
 import pytest
 
 from core.figures.picture import Look
-from core.figures.train.live_run.compare import compare_picture, run_names
 from core.train.run.directory import write_info
 from core.train.run.evaluations import validation_curve
 from core.train.run.records import StepRecord
 from core.train.run.store import RunStore
+from pages.train.live_run.compare import compare_picture, run_names
 
 SLOW, FAST = "20260102t030405z-slow-00aa", "20260102t040506z-fast-00bb"
 BYTES = {"weights": 437_248, "gradients": 437_248, "optimizer": 874_556, "activations": 9_425_412}

@@ -23,7 +23,7 @@ def opened(new_page, visit, ready):
         page = visit(new_page(lang=lang, theme=theme), path, **query)
         page.until("document.querySelector('.js-plotly-plot')?._fullLayout")
         page.locator("[class*='_chart_numbers'] summary").first.click()
-        page.locator("button[data-kind=svg]").first.wait_for()
+        page.locator("summary[data-kind=save]").first.wait_for()
         ready(page)
         return page
 
@@ -33,7 +33,7 @@ def opened(new_page, visit, ready):
 @pytest.mark.parametrize(
     ("path", "lang", "theme", "query"),
     [
-        ("/training-memory", "en", "light", {"memory_batch": "4"}),
+        ("/training-memory", "en", "light", {"plan_batch": "4"}),
         ("/serving", "zh", "dark", {"lock": "1"}),
     ],
 )
@@ -115,4 +115,4 @@ def test_a_teachers_link_can_hide_the_posters(page, visit, ready):
     page.locator("[class*='_chart_numbers'] summary").first.click()
     page.locator("[class*='_chart_csv'] button").wait_for()
     ready(page)
-    assert page.locator("button[data-kind=svg]").count() == 0
+    assert page.locator("summary[data-kind=save]").count() == 0

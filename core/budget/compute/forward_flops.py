@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, counted, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.share import whole
 from core.budget.weights.parameters import (
@@ -237,7 +237,7 @@ def _recurrent(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
 
 
 def _counted(name: str, formula: Formula, sizes: Mapping[str, Number], source: str) -> Item:
-    return item(name, formula, sizes, unit="FLOPs", kind="exact", source=source)
+    return counted(name, formula, sizes, source, "FLOPs")
 
 
 def _feed_forward(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:

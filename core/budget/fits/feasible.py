@@ -23,9 +23,6 @@ class Feasible:
     """One recipe that fits.
 
     Attributes:
-        way: A key of TRAINING_WAYS.
-        checkpointing: Which activations are recomputed.
-        need: The bytes of the most loaded device.
         speed: Tokens per second of all devices together, an estimate.
     """
 

@@ -113,12 +113,7 @@ def released_way(spec: ModelSpec) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Training by a recipe, everything sharded over all devices (ZeRO-3, FSDP2).
-
-    Attributes:
-        recipe: How it is trained.
-        num_devices: How many share the work.
-    """
+    """Training by a recipe, everything sharded over all devices (ZeRO-3, FSDP2)."""
 
     recipe: TrainingRecipe
     num_devices: int = 1

@@ -19,10 +19,8 @@ class Plane:
     """Rows and columns of one picture.
 
     Attributes:
-        name: What runs along its rows and columns.
         rows: Keys of models or ways, from the top.
         columns: Keys of devices or ways, from the left.
-        cells: One for each row and column.
         fewest: The fewest devices that hold the job; 0 if none do: then a cell's reason is what
             fails on the largest number.
     """

@@ -24,7 +24,6 @@ class Answer:
 
     Attributes:
         amount: How many; 0 if there is no answer.
-        need: What the most loaded device then holds; None without an answer.
         capacity: Bytes that a process can fill on it.
         reason: Name of the first item that fails one step further; "" where the search ended
             for another reason.
@@ -63,12 +62,7 @@ def largest_that_fits(
 ) -> Answer:
     """Return the most sequences at once, or the longest sequences, that fit.
 
-    Args:
-        spec: The model.
-        job: Serving or training, on as many devices as it is spread over.
-        device: What each of them is.
-        size: "sequences" at once, or "tokens" in each.
-        most: Where the search ends; by default a million sequences, or the model's own context.
+    The search ends at `most`: by default a million sequences, or the model's own context.
 
     Raises:
         ValueError: If the model cannot be split as the job asks.
@@ -133,10 +127,8 @@ class Edge:
     """The edge for one number of devices.
 
     Attributes:
-        num_devices: How many share the job.
         tokens: Lengths, up to the model's own context.
         sequences: The most that fit at once with each length; 0 where not one does.
-        is_guess: Whether these are guesses.
     """
 
     num_devices: int

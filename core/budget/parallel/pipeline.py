@@ -31,11 +31,7 @@ class Slot:
     """One pass of one micro-batch on one stage.
 
     Attributes:
-        stage: The stage, from 0.
-        microbatch: The micro-batch, from 0.
-        direction: forward or backward.
         start: When it starts, in forward passes of one stage.
-        end: When it ends.
         run: Which of the stage's runs of layers, its virtual stages, from 0.
     """
 

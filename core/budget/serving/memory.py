@@ -167,13 +167,8 @@ class MemorySweep:
     Attributes:
         axis: What changes: tokens of each sequence, or sequences.
         values: Of that setting, growing evenly; the plan's own is one of them.
-        weights: Bytes of the weights; they do not change.
         caches: Bytes of the KV cache, and of fixed states, at each value.
-        work_spaces: Bytes of the workspace at each value.
-        capacity: Bytes that a process can get.
-        chosen: The plan's value.
         largest: The largest value that fits; 0 if none does.
-        is_guess: Whether these bytes are a guess.
     """
 
     axis: Axis

@@ -25,13 +25,7 @@ CHOICES: Final = ("model", "device", *CLUSTER_FIELDS, *RECIPE_FIELDS)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scenario:
-    """A model, how it is trained and on what.
-
-    Attributes:
-        spec: The model.
-        recipe: How it is trained.
-        cluster: The devices and how the model is spread over them.
-    """
+    """A model, how it is trained and on what."""
 
     spec: ModelSpec
     recipe: TrainingRecipe

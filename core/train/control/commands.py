@@ -43,7 +43,6 @@ class Command:
         number: Its place in the order of commands, from 1.
         op: One of OPS; empty when the file could not be understood.
         value: The number that a `set_...` op sets; None lifts the steps-per-second limit.
-        by: Who sent it.
         error: Why it must be refused; empty when it is sound.
     """
 

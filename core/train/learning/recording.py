@@ -35,9 +35,6 @@ class Recording:
     """A training, remembered at some of its steps.
 
     Attributes:
-        config: What was trained.
-        tokenizer: Its vocabulary.
-        prompt: Where its samples began.
         text: A part of the validation text, which it has not learned from.
         losses: Step -> validation loss in nats per token, measured while it trained.
         weights: Step -> name -> weight; a head that is tied to the embedding is not repeated.

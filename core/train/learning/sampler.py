@@ -25,8 +25,6 @@ class Sample:
     """A text that the model wrote.
 
     Attributes:
-        prompt: Where it began.
-        text: What it wrote after the prompt.
         num_words: Words in `text`; the first and last, which may be cut, do not count.
         num_real_words: Those that occur in the text it learns from.
         written: `text` in stretches, with the surprise of each.
@@ -69,15 +67,7 @@ def _generate(
 
 
 class Sampler:
-    """Writes samples of one run: always the same prompt and seed, so that only learning differs.
-
-    Args:
-        text: What the model learns from.
-        tokenizer: Between texts and token ids.
-        prompt: Where every sample begins.
-        seed: Of the chances.
-        precision: The run's, resolved.
-    """
+    """Writes samples of one run: always the same prompt and seed, so that only learning differs."""
 
     def __init__(
         self, text: str, tokenizer: Tokenizer, prompt: str, seed: int, precision: PrecisionName

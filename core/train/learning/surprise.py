@@ -27,7 +27,6 @@ class Written:
     """The shortest stretch of a text that consists of whole tokens and of whole characters.
 
     Attributes:
-        text: Its characters.
         bits: The surprise of all its tokens.
         candidates: For each token what was likeliest in its place, with its chance.
     """
@@ -47,10 +46,7 @@ def written_with_surprise(
 ) -> tuple[Written, ...]:
     """Return the text of the tokens in stretches, with the surprise of each.
 
-    Args:
-        tokenizer: Between ids and bytes.
-        token_ids: What was written.
-        logits: (V,) for each of them: the scores from which it was drawn.
+    `logits`: (V,) for each of them: the scores from which it was drawn.
     """
     if not token_ids:
         return ()

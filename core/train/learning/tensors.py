@@ -54,11 +54,7 @@ def runs_with_weights(directory: Path) -> tuple[str, ...]:
 
 
 def newest_checkpoint(run: Path) -> Path:
-    """Return the newest checkpoint of a run directory.
-
-    Raises:
-        ValueError: If the run has none yet.
-    """
+    """Return the newest checkpoint of a run directory."""
     found = checkpoints(run)
     if not found:
         raise ValueError(
@@ -70,12 +66,7 @@ def newest_checkpoint(run: Path) -> Path:
 def read_weight(run: Path, matrix: str) -> npt.NDArray[np.float64]:
     """Return a matrix of the newest checkpoint as (rows, columns); takes seconds.
 
-    Args:
-        run: The run directory.
-        matrix: A key of `MATRICES`.
-
-    Raises:
-        ValueError: If the run has no checkpoint, or the child cannot read the matrix.
+    `matrix`: a key of `MATRICES`.
     """
     path = newest_checkpoint(run)
     last = int(read_info(run)["config"].get("num_layers", 1)) - 1
@@ -131,11 +122,7 @@ class GradientSample:
 
 
 def measure_gradients(run: Path | None = None) -> GradientSample:
-    """Return gradients of a run's newest checkpoint, or of a fresh model; takes seconds.
-
-    Raises:
-        ValueError: If the run has no checkpoint, or the child fails.
-    """
+    """Return gradients of a run's newest checkpoint, or of a fresh model; takes seconds."""
     if run is not None:
         newest_checkpoint(run)  # says so at once if there is none
     written = child_answer(
@@ -151,11 +138,7 @@ def measure_gradients(run: Path | None = None) -> GradientSample:
 
 
 def sample_here(run: Path | None = None) -> GradientSample:
-    """Compute the gradients in this process; it imports torch.
-
-    Raises:
-        ValueError: If the run has no checkpoint.
-    """
+    """Compute the gradients in this process; it imports torch."""
     import torch
 
     from core.models.gpt import GPT

@@ -25,7 +25,6 @@ class Rule:
     """What an optimizer does with a gradient.
 
     Attributes:
-        lr: Learning rate.
         momentum: First moment: none, a decaying sum (SGD) or a moving average (Adam).
         beta1: What is kept of it at every step.
         second: Second moment, of squared gradients: none, their sum (AdaGrad) or an average.
@@ -33,7 +32,6 @@ class Rule:
         bias_correction: Whether averages are divided by 1 - beta**t: they begin at zero.
         nesterov: Whether the gradient is added once more on top of the momentum.
         decay: No weight decay, as a part of the gradient (L2), or apart from it (decoupled).
-        weight_decay: Its size.
         orthogonalize: Whether a matrix's update gets singular values near 1 (Muon).
         eps: Added to the square root of the second moment.
     """
@@ -105,11 +103,7 @@ class Step:
 def named_rule(
     name: str, lr: float, beta1: float = 0.9, beta2: float = 0.999, weight_decay: float = 0.0
 ) -> Rule:
-    """Return an optimizer by name; a weight decay is for those that have one of their own.
-
-    Raises:
-        ValueError: If there is no such name.
-    """
+    """Return an optimizer by name; a weight decay is for those that have one of their own."""
     if name not in NAMED:
         raise ValueError(f"optimizer {name!r} is not known; use one of: {', '.join(NAMED)}")
     rule = NAMED[name]
@@ -144,12 +138,8 @@ def run_rule(
 ) -> tuple[Step, ...]:
     """Return the steps of an optimizer; fewer than asked if it diverges.
 
-    Args:
-        rule: The optimizer.
-        gradient: Parameters -> gradient, both flat.
-        start: The parameters before the first step.
-        num_steps: How many at most.
-        shape: Of the matrix that the parameters are, needed by Muon; a row if not given.
+    `gradient`: parameters -> gradient, both flat.
+    `shape`: of the matrix that the parameters are, needed by Muon; a row if not given.
     """
     steps: list[Step] = []
     zeros = (0.0,) * len(start)

@@ -19,8 +19,6 @@ class Surface:
     """A loss of x and y.
 
     Attributes:
-        title: Marked for the catalogue.
-        formula: As Python.
         loss, gradient: Of numbers; `loss` of arrays and tensors too.
         start: Where the race begins.
         minima: Where it should end.
@@ -121,7 +119,6 @@ class Path:
 
     Attributes:
         points: Where it was, the start first.
-        loss: At the last point.
         distance: From the last point to the nearest minimum.
         diverged: Whether it left for infinity; the last point is then far away or no number.
     """

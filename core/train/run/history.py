@@ -39,10 +39,8 @@ def landmarks(records: Records, starts: Indices, traces: Sequence[str]) -> Indic
     not finite, however many there are. The last of an attempt and the first of the next stay too:
     by them a reader tells which steps were done again.
 
-    Args:
-        records: Structured array, one row per step, at least one.
-        starts: The index of the first record of each stretch, rising from 0.
-        traces: The fields that are drawn.
+    `records`: structured array, one row per step, at least one.
+    `starts`: the index of the first record of each stretch, rising from 0.
     """
     ends = np.flatnonzero(np.diff(records["attempt"]))
     broken = np.flatnonzero(records["flags"] & NON_FINITE)

@@ -47,12 +47,7 @@ def recorded_preset(preset: str, folder: Path = RECORDED) -> str:
 
 
 def pack(name: str, files: Mapping[str, bytes]) -> bytes:
-    """Return the files of a run as one.
-
-    Args:
-        name: Of the run.
-        files: What its directory holds, by file name.
-    """
+    """Return the files of a run as one."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for file, data in sorted(files.items()):

@@ -34,7 +34,6 @@ class LoaderTiming:
     """The steps of one loader.
 
     Attributes:
-        num_workers, prefetch_factor: As given to DataLoader.
         wait_seconds: Of each step, until its batch was there.
         step_seconds: Of each step, forward, backward and update.
         item_seconds: What reading one item takes.
@@ -99,11 +98,7 @@ class Compressed:
 
 
 def measure_loader(num_workers: int, prefetch_factor: int, item_kib: int) -> LoaderTiming:
-    """Return the times of one loader, measured in a fresh process.
-
-    Raises:
-        ValueError: If the process failed or took too long.
-    """
+    """Return the times of one loader, measured in a fresh process."""
     said = child_answer(
         "core.train.start.loader_speed",
         [str(num_workers), str(prefetch_factor), str(item_kib)],

@@ -122,12 +122,10 @@ class Ticket:
     """One student's wish. Fields change from waiting to a run, or to a refusal.
 
     Attributes:
-        prepared: What to train.
         owner: Whose it is, a name that the caller knows; empty for nobody in particular.
         address: For which it is counted; empty for none.
         seen: When the owner was last here, on the line's clock.
         run: Name of the run, once it has been started.
-        error: Why it was not started, as a sentence.
         stopped: Whether the class stopped the run.
     """
 
@@ -148,7 +146,6 @@ class Owners:
         is_here: Says whether the owner of that name has a connection.
         on_start: Told each ticket whose run has just been started, from the line's thread.
         patience: Seconds that a wish waits for an owner who has gone.
-        clock: Seconds that only grow.
     """
 
     is_here: Callable[[str], bool] = lambda _owner: True

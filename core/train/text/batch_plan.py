@@ -16,7 +16,6 @@ class BatchPlan:
 
     Attributes:
         ranks: Of each rank its batches, in order.
-        num_items: Of the data set.
     """
 
     ranks: tuple[tuple[Batch, ...], ...]
@@ -68,9 +67,6 @@ def plan_batches(  # noqa: PLR0913  all that torch's two loaders are given
     One rank: those of DataLoader(shuffle=..., generator=torch.Generator().manual_seed(seed)) in its
     epoch of that number. Several: those of DataLoader(sampler=DistributedSampler(seed=seed)) after
     set_epoch(epoch); `drop_last` is given to both.
-
-    Raises:
-        ValueError: If a number is out of range.
     """
     _check(num_items, batch_size, num_ranks)
     if num_ranks == 1:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from core.budget import Formula, Item
 from core.budget.item import item
 from core.language import _
@@ -39,11 +37,7 @@ class Window:
 
 
 def num_starts(num_tokens: int, seq_len: int) -> int:
-    """Return how many windows of T inputs and their targets a text has: N - T.
-
-    Raises:
-        ValueError: If there is not one.
-    """
+    """Return how many windows of T inputs and their targets a text has: N - T."""
     if seq_len < 1 or num_tokens <= seq_len:
         raise ValueError(
             _(
@@ -73,14 +67,9 @@ def explain_batch(
 ) -> tuple[Window, ...]:
     """Return the rows of a batch, token by token.
 
-    Args:
-        tokens: (N,) ids of the text.
-        tokenizer: What the ids stand for.
-        starts: (B,) where the rows begin.
-        seq_len: T, inputs of a row.
-
-    Raises:
-        ValueError: If a row would run over the end of the text.
+    `tokens`: (N,) ids of the text.
+    `starts`: (B,) where the rows begin.
+    `seq_len`: T, inputs of a row.
     """
     last = num_starts(len(tokens), seq_len) - 1
     windows = []
@@ -96,23 +85,8 @@ def explain_batch(
     return tuple(windows)
 
 
-def times_read(num_tokens: int, seq_len: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return of each token how many windows have it as an input, and how many as a target."""
-    read = np.zeros((2, num_tokens + 1), dtype=np.int64)
-    starts = num_starts(num_tokens, seq_len)
-    for role in (0, 1):  # each start adds one from `start + role` on, for `seq_len` tokens
-        read[role, role : role + starts] += 1
-        read[role, role + seq_len : role + seq_len + starts] -= 1
-    as_input, as_target = read.cumsum(axis=1)[:, :num_tokens].tolist()
-    return tuple(as_input), tuple(as_target)
-
-
 def step_items(num_tokens: int, seq_len: int, batch_size: int) -> tuple[Item, Item]:
-    """Return the tokens that a step learns to predict, and the windows it may draw from.
-
-    Raises:
-        ValueError: If the text has no window.
-    """
+    """Return the tokens that a step learns to predict, and the windows it may draw from."""
     num_starts(num_tokens, seq_len)
     values = {"batch_size": batch_size, "seq_len": seq_len, "num_tokens": num_tokens}
     source = "nanoGPT, train.py: get_batch"

@@ -46,11 +46,7 @@ class Dataset:
     """A text, cut into tokens.
 
     Attributes:
-        text: The whole text.
-        title: What the reader calls it.
         tokens: (num_tokens,) ids; the last tenth is for validation.
-        tokenizer: Its tokenizer.
-        entropy: Its reference losses.
         prompt: Where samples begin.
     """
 
@@ -118,12 +114,8 @@ def build_dataset(
     )
 
 
-def dataset_of(config: TrainConfig, upload: bytes | None, upload_name: str) -> Dataset:
-    """Return the text of a config cut into tokens; the last few are kept.
-
-    Raises:
-        ValueError: If there is no such text, or the upload is not one.
-    """
+def dataset_of(config: TrainConfig, upload: bytes | None = None, upload_name: str = "") -> Dataset:
+    """Return the text of a config cut into tokens; the last few are kept."""
     # Only what decides the tokens: the shortest context suits every text, and is the same key.
     only = TrainConfig(
         corpus=config.corpus,
@@ -182,9 +174,7 @@ def load_dataset(directory: Path) -> Dataset:
 def text_entropy(tokens: Tokens, vocab_size: int) -> TextEntropy:
     """Return the reference losses of a text from its own counts.
 
-    Args:
-        tokens: (num_tokens,) ids, at least two.
-        vocab_size: Size of the vocabulary.
+    `tokens`: (num_tokens,) ids, at least two.
 
     Source: Shannon 1951, Prediction and Entropy of Printed English: F_1 and F_2.
     """

@@ -33,7 +33,6 @@ class Piece:
     """The part of a text that one token stands for.
 
     Attributes:
-        token_id: Its number in the vocabulary.
         raw: Its UTF-8 bytes; a part of a character's, perhaps.
         start, end: Where it lies among the bytes of the text.
     """

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from core.figures.train.live_run.run_facts import AROUND, CATEGORIES
 from core.train.run.disk import to_json
+from core.train.run.fields import AROUND, CATEGORIES
 from core.train.run.history import EventHistory, RecordHistory
 from core.train.run.reader import Increment, RunReader
 from core.train.run.records import COLUMNS as ALL_COLUMNS
@@ -73,11 +73,7 @@ class Feed:
     """The history of one run; a message is encoded once, however many viewers get it."""
 
     def __init__(self, directory: Path, reader: "RunReader | ReplayReader | None" = None) -> None:
-        """Open the run, or take the reader that replays it.
-
-        Raises:
-            DamagedRunError: the directory holds no run that can be read.
-        """
+        """Open the run, or take the reader that replays it."""
         self.run, self.directory = directory.name, directory
         self.version = 0
         self._reader = reader or RunReader(directory)

@@ -12,12 +12,7 @@ SHOWN_SECONDS: Final = 15.0  # a recording takes about that long to watch
 
 
 def recorded_messages(preset: str) -> tuple[bytes, ...]:
-    """Return the messages of the recorded run shown for a preset, from its first steps to its end.
-
-    Raises:
-        OSError: If it cannot be read.
-        ValueError: If it is none.
-    """
+    """Return the messages of the recorded run shown for a preset, from its first steps on."""
     return _made(recorded_preset(preset))
 
 

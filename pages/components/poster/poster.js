@@ -173,11 +173,11 @@ const ASKED = new WeakMap(); // the button's place -> the kind of poster that wa
 
 export default function ({ data: [data], parentElement, setTriggerValue }) {
   const status = parentElement.querySelector("span");
-  for (const button of parentElement.querySelectorAll("button")) {
+  const menu = parentElement.querySelector("details");
+  Object.assign(menu, { className: data.small ? "small" : "", hidden: false }); // only now does it do something
+  for (const each of menu.children) each.textContent = data.words[each.dataset.kind];
+  for (const button of menu.querySelectorAll("button")) {
     const kind = button.dataset.kind;
-    button.textContent = data.words[kind];
-    button.classList.toggle("small", data.small);
-    button.hidden = false; // only now does it do something
     button.onclick = () => {
       const isReady = piecesOf(data.chart).length && toldOf(data);
       status.textContent = isReady ? "" : data.words.waiting;

@@ -1,4 +1,4 @@
-"""Two buttons that save a drawn picture as a poster: PNG and SVG.
+"""A menu that saves a drawn picture as a poster: PNG or SVG.
 
 Plotly's own export knows nothing of the page around a chart, and Streamlit keeps Plotly to itself.
 So the part copies what is seen, drawn by Plotly or by a part of our own that marks it with
@@ -19,8 +19,9 @@ _FOLDER: Final = Path(__file__).parent
 _SCRIPTS: Final = ("../svg/node.js", "../svg/file.js", "seen.js", "fonts.js", "poster.js")
 _mount = st.components.v2.component(
     "poster",
-    html='<button type="button" data-kind="png" hidden></button>'
-    '<button type="button" data-kind="svg" hidden></button>'
+    html='<details hidden><summary data-kind="save"></summary>'
+    '<button type="button" data-kind="png"></button>'
+    '<button type="button" data-kind="svg"></button></details>'
     '<span role="status" aria-live="polite"></span>',
     js="\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in _SCRIPTS),
     css=(_FOLDER / "poster.css").read_text(encoding="utf-8"),
@@ -42,7 +43,7 @@ class Poster:
         code_waits: Whether there is one, to be made when a poster is asked for.
         colors: Of background, text and what is less important.
         fonts: Families for "text" and "code".
-        small: Whether the buttons look as those of our own parts do.
+        small: Whether the menu looks as the buttons of our own parts do.
     """
 
     chart: str
@@ -63,9 +64,10 @@ def is_asked_for(chart: str) -> bool:
     return bool(st.session_state.pop(f"{chart}_poster_asked", False))
 
 
-def poster_buttons(poster: Poster) -> None:
-    """Show the buttons; the script runs again for a poster whose code waits."""
+def poster_menu(poster: Poster) -> None:
+    """Show the menu; the script runs again for a poster whose code waits."""
     words = {
+        "save": _("Save picture"),
         "png": _("Poster (PNG)"),
         "svg": _("Poster (SVG)"),
         "waiting": _("The picture is not drawn yet."),

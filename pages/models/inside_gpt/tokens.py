@@ -15,7 +15,7 @@ from core.models.lookup import Cosines, Looked, Turned, cosines, look_up, random
 from core.train.config import DEFAULT_BPE_VOCABULARY
 from core.train.learning.recording import SMALL_GPT, read_recording
 from core.train.text.corpora import load_corpus
-from core.train.text.token_spans import CHARACTER, Span, all_spans
+from core.train.text.pieces import CHARACTER, Span, all_spans
 from core.train.text.tokenizers import BPETokenizer
 from pages.models.inside_gpt.inputs import ASK, ONE_PASS, Case
 from pages.models.inside_gpt.snippets import opening

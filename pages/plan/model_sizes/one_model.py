@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from core.budget.item import Item, hedged
 from core.budget.weights.packed import packed_weights, read_packed
-from core.budget.weights.published import REASONS
-from core.budget.weights.sizes import ROUND, SIZES, Cell, source_table
+from core.budget.weights.sizes import REASONS, ROUND, SIZES, Cell, source_table
 from core.budget.weights.stored import Size, bits_per_value, num_in_format, weights_in
 from core.figures.budget.flops_frame import framed, rows_of_bars, stack, stack_table
 from core.figures.picture import Drawing, Look, Picture

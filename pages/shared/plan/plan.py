@@ -15,7 +15,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.cluster import Cluster
+from core.budget.cluster import MAX_DEVICES, Cluster
 from core.budget.planning.changes import Change
 from core.budget.planning.plan import STEP_TOKENS, WORKS, Plan, Work
 from core.budget.recipe import (
@@ -96,7 +96,7 @@ KV_FORMATS: Final = (
 ANSWERS: Final = stops(16, 8192)
 COMPUTED: Final = "computed"
 _PINNED: Final = ("0.2", "0.25", "0.3", "0.35", "0.4", "0.45", "0.5", "0.55", "0.6")
-_MOST_DEVICES: Final = 131_072
+_MOST_DEVICES: Final = MAX_DEVICES
 _BILLION: Final = 1e9
 
 Show = Callable[[str], Any]  # draws the input of that name and returns what it says

@@ -25,14 +25,11 @@ Link = tuple[str, Mapping[str, str]]
 SIZING: Final = ("plan/what_fits", "plan/training_memory", "plan/serving", "plan/model_sizes")
 """Pages that answer for a model and a device of the plan."""
 _BITS, _ROUNDING = "dtypes/bit_layouts", "dtypes/rounding_and_overflow"
-_NUMBERS: Final[Mapping[str, str]] = {
-    "max": N_("{number} is the largest number of {format}"),
-    "smallest_normal": N_("{number} is the smallest normal number of {format}"),
-    "smallest_subnormal": N_("{number} is the smallest number of {format}"),
-}
-"""Attribute of a format -> what is said of it."""
+_LARGEST: Final = N_("{number} is the largest number of {format}")
 _OVERFLOW: Final = N_("{format} overflows above {largest}: {number} becomes {result}")
 _SYNONYMS: Final = Path(__file__).with_name("synonyms.toml")
+_TAB: Final = r'Tab\(\s*label=(?:N_\()?"([^"]+)"'
+_LISTED: Final = re.compile(rf'"(\w+)": (?:(\w+)\.TAB\b|{_TAB})')
 _INPUTS: Final = re.compile(r'^ASK\b.*= Inputs\("(\w+)"', re.MULTILINE)
 
 
@@ -71,7 +68,8 @@ def all_entries() -> tuple[Entry, ...]:
 @cache
 def question(row: PageRow) -> str:
     """Return the question of a page: the first line of its docstring."""
-    return (ast.get_docstring(_script(row)) or "").partition("\n")[0]
+    script = ast.parse(row.file.read_text(encoding="utf-8"))
+    return (ast.get_docstring(script) or "").partition("\n")[0]
 
 
 @cache
@@ -119,43 +117,19 @@ def _tabs() -> Iterator[Entry]:
 
 
 @cache
-def _script(row: PageRow) -> ast.Module:
-    return ast.parse(row.file.read_text(encoding="utf-8"))
-
-
-@cache
 def _labels(row: PageRow) -> Mapping[str, str]:
     """Return the labels of a page's tabs, from its text: who runs it shows it, and loads torch."""
     labels = {}
-    for node in ast.walk(_script(row)):
-        for key, value in (
-            zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ()
-        ):
-            tab = _exported(row, value) if isinstance(value, ast.Attribute) else value
-            for each in tab.keywords if isinstance(tab, ast.Call) else ():
-                if each.arg == "label" and isinstance(key, ast.Constant):
-                    label = each.value.args[0] if isinstance(each.value, ast.Call) else each.value
-                    labels[str(key.value)] = str(ast.literal_eval(label))
+    for key, module, label in _LISTED.findall(row.file.read_text(encoding="utf-8")):
+        file = row.file.with_name(f"{module}.py")
+        labels[key] = label or re.findall(_TAB, file.read_text(encoding="utf-8"))[-1]
     return labels
-
-
-def _exported(row: PageRow, asked: ast.Attribute) -> ast.expr | None:
-    """Return what `module.TAB` of a page's script is in the text of that module."""
-    file = row.file.with_name(f"{ast.unparse(asked.value)}.py")
-    if not file.exists():
-        return None
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
-        if asked.attr in map(ast.unparse, targets):
-            return getattr(node, "value", None)
-    return None
 
 
 @cache
 def _inputs(row: PageRow) -> str:
-    files = (row.file.with_name(f"{name}.py") for name in ("inputs", "page", "settings"))
-    found = (_INPUTS.search(each.read_text(encoding="utf-8")) for each in files if each.exists())
-    return next(each[1] for each in found if each)
+    texts = (file.read_text(encoding="utf-8") for file in sorted(row.file.parent.glob("*.py")))
+    return next(found[1] for found in map(_INPUTS.search, texts) if found)
 
 
 def _lessons() -> Iterator[Entry]:
@@ -198,11 +172,9 @@ def _formats() -> Iterator[Entry]:
     for name, fmt in FORMATS.items():
         cast = (_ROUNDING, {"rounding_format": name})
         yield _entry("format", name, name, name, links=[_bits(fmt, 1.0), cast])
-        for attribute, message in _NUMBERS.items():
-            number = getattr(fmt, attribute)
-            names = (*_both(message, number=_written(number), format=name), _written(number))
-            links = [_bits(fmt, number), cast]
-            yield _entry("number", f"{name}.{attribute}", *names, links=links)
+        said = [_written(fmt.max, digits) for digits in (6, 3, 2)]
+        names = (*_both(_LARGEST, number=said[0], format=name), *said)
+        yield _entry("number", f"{name}.max", *names, links=[_bits(fmt, fmt.max), cast])
         yield _overflow(fmt)
 
 
@@ -228,10 +200,10 @@ def _overflow(fmt: "Format") -> Entry:
     return _entry("overflow", fmt.name, *names, *others, links=[(_ROUNDING, shown)])
 
 
-def _written(number: float) -> str:
+def _written(number: float, digits: int = 6) -> str:
     """Return a number as people look for it.
 
     >>> _written(65504.0), _written(3.3895313892515355e38)
     ('65504', '3.38953e38')
     """
-    return f"{number:.6g}".replace("e+", "e")
+    return f"{number:.{digits}g}".replace("e+", "e")

@@ -3,15 +3,12 @@
 An error is explained by torch's own words alone (`error_of`), never by words in common.
 """
 
-import difflib
 import math
 import re
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import takewhile
 from typing import Final
 
 from pages.shared.start.torch_errors import TorchError, error_of
@@ -22,16 +19,11 @@ MAX_NEAREST: Final = 3
 CERTAIN: Final = 0.5  # of a score; 1: the words are the whole name of an entry
 NEAREST: Final = 0.12
 NAMED: Final = 0.9  # a model or a device that is named in full, whatever else is said
-_IN_BODY, _HALF_TYPED, _MISSPELT = 0.4, 0.8, 0.7  # where a word in a name is worth 1
+_IN_BODY: Final = 0.4  # where a word in a name is worth 1
 _IN_FULL: Final = 0.97
 _STOP: Final = 0.1  # weight of a word that says little
-_SHORTEST: Final = 3  # letters of a half-typed word; a misspelt one has twice as many
-_WORD: Final = re.compile(r"[\u3400-\u9fff]|(?:[a-z]|\d(?:[.,](?=\d))?)+(?:(?<=\de)[+-]\d+)?")
-_CHINESE_WORDS: Final = frozenset("熵卡秩")  # words of one character
-_SUFFIX: Final = re.compile(
-    r"(?<=[a-z]{4})(?:i[sz]ations?|i[sz](?:ing|ers?|e[sd]?)|at(?:ions?|ing|e[sd]?)|"
-    r"ing|e?s|ed?|ers?)$"
-)
+_WORD: Final = re.compile(r"[\u3400-\u9fff]|(?:[a-z]|\d(?:\.(?=\d))?)+(?:(?<=\de)[+-]\d+)?")
+_SUFFIX: Final = re.compile(r"(?<=[a-z]{4})(?:ations?|ing|e?s|ed?)$")
 _STOPS: Final = frozenset(
     re.findall(
         r"\w+",
@@ -131,23 +123,21 @@ class Word:
 def split(text: str, most: int = 3) -> list[Word]:
     """Return the words of a text: without case, hyphens, plurals, and the commas of thousands.
 
-    Args:
-        text: In any language, both together too.
-        most: How many words in Latin letters are joined; of Chinese, pairs of characters are.
+    Up to `most` words in Latin letters are joined; of Chinese, pairs of characters are.
 
     >>> [word.grams for word in split("Qwen3-32B 步长")]
     [('qwen3', 'qwen332b'), ('32b', 'qwen332b'), ('步长',), ('步长',)]
     """
-    text = text.lower()
+    text = text.lower().replace(",", "")
     stops = {i for found in _CHINESE_STOPS.finditer(text) for i in range(*found.span())}
-    found = [(_stem(each.group()), each.start()) for each in _WORD.finditer(text)]
+    found = [(_SUFFIX.sub("", each.group()), each.start()) for each in _WORD.finditer(text)]
     grams: list[list[str]] = [[] for _each in found]
     for size in range(1, max(most, 2) + 1):
         for first in range(len(found) - size + 1):
             texts, places = zip(*found[first : first + size], strict=True)
             gram = "".join(texts)
             is_pair = size == 2 and places[1] - places[0] == 1 and not any(map(str.isascii, texts))
-            if (gram.isascii() and size <= most) or is_pair or gram in _CHINESE_WORDS:
+            if (gram.isascii() and size <= most) or is_pair:
                 for own in grams[first : first + size]:
                     own.append(gram)
     words = []
@@ -159,10 +149,6 @@ def split(text: str, most: int = 3) -> list[Word]:
     return words
 
 
-def _stem(word: str) -> str:
-    return word.replace(",", "") if word[0].isdigit() else _SUFFIX.sub("", word)
-
-
 class Index:
     """Which entries hold a word, and how much it says: a rare one more than a common one."""
 
@@ -171,12 +157,10 @@ class Index:
         self.holds: dict[str, dict[int, float]] = defaultdict(dict)
         names = [[split(name) for name in entry.names] for entry in entries]
         for place, entry in enumerate(entries):
-            for gram in (gram for word in split(entry.body, 1) for gram in word.grams):
-                self.holds[gram][place] = _IN_BODY
-            for gram in (gram for name in names[place] for word in name for gram in word.grams):
-                self.holds[gram][place] = 1.0
-        self.vocabulary = sorted({word.text for own in names for name in own for word in name})
-        self.numbers = [word for word in self.vocabulary if _is_number(word)]
+            called = [word for name in names[place] for word in name]
+            for words, strength in ((split(entry.body, 1), _IN_BODY), (called, 1.0)):
+                for gram in (gram for word in words for gram in word.grams):
+                    self.holds[gram][place] = strength
         self.names = [
             [[(word.grams, self.weight(word)) for word in name] for name in own] for own in names
         ]
@@ -190,66 +174,30 @@ class Index:
     def search(self, query: str) -> Sequence[tuple[float, Entry]]:
         """Return what shares words with a query, best first, each with a score of at most 1."""
         words = split(query)
-        shared, known = defaultdict[int, float](float), dict[str, float]()
+        shared = defaultdict[int, float](float)
         for word in words:
-            found = self._known(word, is_last=word is words[-1])
             best = defaultdict[int, float](float)
-            for gram, factor in found.items():
+            for gram in self.holds.keys() & word.grams:
                 for place, strength in self.holds[gram].items():
-                    best[place] = max(best[place], factor * strength)
+                    best[place] = max(best[place], strength)
             for place, strength in best.items():
                 shared[place] += self.weight(word) * strength
-            known |= found
-        whole = sum(map(self.weight, words))
+        said = {gram for word in words for gram in word.grams}
+        total = sum(map(self.weight, words))
         scored = [
-            (self._score(place, weight / whole, known), self.entries[place])
+            (self._score(place, weight / total, said), self.entries[place])
             for place, weight in sorted(shared.items())
         ]
         return sorted(scored, key=lambda pair: pair[0], reverse=True)
 
-    def _score(self, place: int, share: float, known: Mapping[str, float]) -> float:
+    def _score(self, place: int, share: float, said: Set[str]) -> float:
         """Return how well an entry fits: a share of the query, and the share of a name in it."""
         named = 0.0
         for nth, name in enumerate(self.names[place]):
-            said = sum(
-                weight * max((known.get(gram, 0.0) for gram in grams), default=0.0)
-                for grams, weight in name
-            )
-            named = max(named, said / sum(weight for _grams, weight in name) - nth / 1000)
+            found = sum(weight for grams, weight in name if not said.isdisjoint(grams))
+            named = max(named, found / sum(weight for _grams, weight in name) - nth / 1000)
         is_thing = self.entries[place].kind in {"model", "device"}
         return max(share * (0.6 + 0.4 * named), NAMED if is_thing and named > _IN_FULL else 0.0)
-
-    def _known(self, word: Word, *, is_last: bool) -> Mapping[str, float]:
-        """Return the words here that a word of a query may be, and how surely it is each.
-
-        The last one may be half typed, one that is found nowhere misspelt.
-        """
-        found = {gram: 1.0 for gram in word.grams if gram in self.holds}
-        if _is_number(word.text):
-            return found | {each: 1.0 for each in self.numbers if _is_same(word.text, each)}
-        if not word.text.isalpha() or len(word.text) < _SHORTEST:
-            return found
-        after = self.vocabulary[bisect_left(self.vocabulary, word.text) :]
-        begins = takewhile(lambda gram: gram.startswith(word.text), after)
-        found = dict.fromkeys(begins if is_last else (), _HALF_TYPED) | found
-        if found or len(word.text) < 2 * _SHORTEST:
-            return found
-        like = [gram for gram in self.vocabulary if gram[0] == word.text[0]]
-        return dict.fromkeys(difflib.get_close_matches(word.text, like, 1, 0.88), _MISSPELT)
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", text) is not None
-
-
-def _is_same(asked: str, known: str) -> bool:
-    """Return whether a number is another one, rounded to as many digits as are asked for.
-
-    >>> _is_same("3.4e38", "3.40282e38"), _is_same("65536", "65504")
-    (True, False)
-    """
-    digits = sum(map(str.isdigit, asked.partition("e")[0]))
-    return digits > 1 and f"{float(asked):.{digits - 1}e}" == f"{float(known):.{digits - 1}e}"
 
 
 @cache

@@ -133,7 +133,7 @@ def _show_what_settles_it(card: Card) -> None:
     outcome = kept()[card.key]
     message = outcome.right.message or outcome.wrong.message
     page = _(page_row(card.page).title)
-    show_link(card.page, _("Explained on {page} →").format(page=page), dict(card.query))
+    show_link(card.page, _("Explained on {page} →").format(page=page), card.query)
     if not presenting():
         if message:
             words = textwrap.shorten(message, _LONGEST, placeholder=" …")

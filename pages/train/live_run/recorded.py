@@ -24,8 +24,6 @@ class RecordedRun:
     """What is told of a recorded run.
 
     Attributes:
-        preset: Whose recording is asked for.
-        title: What the recorded run is called.
         sentence: That it is a recording, of what, when and where, and how to begin an own run.
     """
 
@@ -35,12 +33,7 @@ class RecordedRun:
 
 
 def recorded_for(preset: str, planned: Outline | None) -> RecordedRun | None:
-    """Return the recorded run to show for a preset; None as soon as there is a run to follow.
-
-    Args:
-        preset: The duration that is chosen.
-        planned: What Train would begin.
-    """
+    """Return the recorded run to show for a preset; None as soon as there is a run to follow."""
     if newest_run(runs_directory()):
         return None
     info = check_run(recorded_run(preset))

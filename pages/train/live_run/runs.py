@@ -80,13 +80,6 @@ def send_command(run: str, op: str, value: float | None) -> int:
     """Put a command of the browser into the run's inbox and return its number.
 
     "resume" to a run whose process has ended starts a new one and returns 0.
-
-    Raises:
-        ValueError: If there is no such run, the command is none, or the device is taken.
-        ControlRefusedError: If this browser may only watch the run.
-        TooOftenError: If it has sent too many commands.
-        FileNotFoundError: If the run is gone.
-        RunStorageError: If the run directory cannot be written to.
     """
     check_control(run)
     take_turn("command")

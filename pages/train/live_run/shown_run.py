@@ -40,12 +40,7 @@ print(f"{{sum(p.numel() for p in gpt.parameters()):,}}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownRun:
-    """A run as its own run.json describes it.
-
-    Attributes:
-        run: Its line in the list.
-        config: Its settings.
-    """
+    """A run as its own run.json describes it."""
 
     run: RunSummary
     config: TrainConfig

@@ -6,8 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.language import _
-from core.train.control.device import DeviceBusyError, device_holder
-from core.train.control.training_device import NoSuchGpuError
+from core.train.control.device import DeviceBusyError, NoSuchGpuError, device_holder
 from core.train.run.directory import runs_directory
 from core.train.run.disk import sentence_of
 from core.train.run.shelf import summarize

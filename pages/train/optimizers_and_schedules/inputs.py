@@ -30,8 +30,6 @@ class Case:
     Attributes:
         key, surface: The loss, and its word in the address.
         rules: Optimizer -> its rule, of those that run.
-        num_steps: How many steps each takes.
-        lr, beta1, beta2, weight_decay: What every rule was given.
     """
 
     key: str
@@ -45,11 +43,7 @@ class Case:
 
 
 def choose_case() -> Case:
-    """Show the inputs and return the race.
-
-    Raises:
-        ValueError: If nobody runs.
-    """
+    """Show the inputs and return the race."""
     key = ASK.selectbox(
         "surface",
         _("Loss surface"),

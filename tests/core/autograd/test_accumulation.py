@@ -22,9 +22,9 @@ def test_gradients_add_up_and_both_resets_start_again():
 
 
 def test_what_a_call_adds_is_the_gradient_of_its_loss_alone():
-    x = torch.tensor(3.0, requires_grad=True)
+    x = torch.tensor(2.0, requires_grad=True)
     (wanted,) = torch.autograd.grad(x**2, x)
-    for each in count_calls(4, x=3.0):
+    for each in count_calls(4):
         assert each.added == wanted.item()
         assert each.after == (each.before or 0) + each.added
 
@@ -41,14 +41,6 @@ def test_only_none_frees_the_gradients_bytes():
     assert bytes_after_reset(1000, "never") == (4000, 4000)
     assert bytes_after_reset(1000, "zero") == (4000, 4000)
     assert bytes_after_reset(1000, "none") == (4000, 0)
-
-
-def test_what_cannot_be_counted_is_refused():
-    for calls, every in ((0, 1), (65, 1), (3, 0)):
-        with pytest.raises(ValueError, match="1 to 64 calls"):
-            count_calls(calls, every=every)
-    with pytest.raises(ValueError, match="parameters, not 0"):
-        bytes_after_reset(0, "none")
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 4, 16])

@@ -6,17 +6,20 @@ A failure names the file, the text, the word and what to write in its place.
 import re
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from core.language import install_provider
 from core.language.extract import ROOT, catalogue_path, read_catalogue
-from core.language.glossary import TERMS
-from core.language.phrases import PHRASES, PUNCTUATION
+from core.language.glossary import TERMS, Term
 from pages.components.bit_grid.words import grid_words
 from pages.components.live_chart.words import live_words
 
+NOT_TO_SAY = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8"))
+PHRASES = [Term(**row) for row in NOT_TO_SAY["phrase"]]
+PUNCTUATION = [Term(**row) for row in NOT_TO_SAY["mark"]]
 CATALOGUE = catalogue_path("po").relative_to(ROOT).as_posix()
 # Code, links and tags hold no words; a lesson's headline is a pattern, not a sentence.
 NOT_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|<[^<>]*>|https?://\S+|\$[^$]+\$|:material/\w+:")

@@ -65,9 +65,9 @@ def test_thirty_random_llamas_count_as_torch_and_as_their_closed_form():
 
 
 def test_every_size_that_can_be_trained_counts_as_its_closed_form():
-    for size in SIZES:
-        shape = TrainConfig(**size.settings).shape(vocab_size=103)
-        assert describe_gpt(shape).num_params == count_parameters(shape).amount, size.key
+    for size, settings in SIZES.items():
+        shape = TrainConfig(**settings).shape(vocab_size=103)
+        assert describe_gpt(shape).num_params == count_parameters(shape).amount, size
 
 
 def test_every_model_of_the_catalogue_counts_as_its_closed_form():

@@ -41,7 +41,7 @@ def posters(open_script, monkeypatch):
 
     def go(beyond="", *, is_open=True, asked=True, **query):
         offered = []
-        monkeypatch.setattr(poster, "poster_buttons", offered.append)
+        monkeypatch.setattr(poster, "poster_menu", offered.append)
         app = open_script(f"BEYOND = {beyond!r}\n{PAGE}", **query)
         assert offered == []  # nothing is made for files that nobody sees
         app.session_state["d_one_chart_numbers"] = is_open

@@ -1,7 +1,7 @@
 """The five pictures of Home: small drawings of what five pages show, from numbers kept beside them.
 
 Each is an SVG of a kilobyte or a few, drawn in the time of a glance: Home waits for no chart. They
-hold no words: those stand below them. `record_steps` computes the numbers.
+hold no words: those stand below them. `benchmarks.record_home_pictures` computes the numbers.
 """
 
 import json

@@ -12,7 +12,7 @@ from core.budget.catalogue.hf_families import SAME_AS
 from core.budget.catalogue.models import MODELS
 from core.budget.serving.kv_cache import kv_cache, kv_cache_bytes_per_token
 from core.budget.weights.parameters import active_parameters, count_parameters, counts
-from core.budget.weights.published import REASONS
+from core.budget.weights.sizes import REASONS
 from tests.core.budget.catalogue.test_hf_config import parameters_of
 
 CONFIGS = json.loads(Path(__file__).with_name("published_configs.json").read_text(encoding="utf-8"))

@@ -55,10 +55,11 @@ def test_short_contexts_turn_to_computing_and_long_ones_never_do():
     short = throughput_curve(spec, ServingPlan(prompt_len=16, output_len=16), H100)
     long = throughput_curve(spec, ServingPlan(prompt_len=100_000), H100)
 
-    before = [p for p in short.points if p.concurrency < short.turning]
-    assert short.turning > 100
-    assert {point.bound for point in before} == {"reading"}
-    assert long.turning is None
+    bounds = [point.bound for point in short.points]
+    turning = bounds.index("computing")
+    assert short.points[turning].concurrency > 100
+    assert set(bounds[:turning]) == {"reading"}
+    assert {point.bound for point in long.points} == {"reading"}
 
 
 def test_speeds_are_tokens_over_seconds():

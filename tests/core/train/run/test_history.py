@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.train.run import history
 from core.train.run.history import TRACES, EventHistory, RecordHistory, landmarks
-from core.train.run.records import NON_FINITE, RECORD_DTYPE, ghost
+from core.train.run.records import NON_FINITE, RECORD_DTYPE, superseded
 
 MAX_STRETCHES = 4
 
@@ -105,8 +105,8 @@ def test_a_late_reader_tells_the_same_steps_for_done_again(lengths, cuts):
     rows = np.concatenate(parts)
     kept = history_of(rows, cuts, max_stretches=2)
     for shown in (kept.trace(), kept.curves(12)):
-        redone = {(row["step"], row["attempt"]) for row in ghost(rows)}
-        assert {(row["step"], row["attempt"]) for row in ghost(shown)} == redone & {
+        redone = {(row["step"], row["attempt"]) for row in rows[superseded(rows)]}
+        assert {(row["step"], row["attempt"]) for row in shown[superseded(shown)]} == redone & {
             (row["step"], row["attempt"]) for row in shown
         }
 

@@ -34,20 +34,6 @@ def test_each_record_and_event_comes_exactly_once(run_directory, make_record):
     assert [event["seq"] for look in looks for event in look.events] == list(range(16))
 
 
-def test_a_reader_goes_on_where_another_left_off(run_directory, make_record):
-    with RunStore(run_directory) as store:
-        store.append_step(make_record(1))
-        store.append_event("eval", 1, validation_loss=1.0)
-        first = RunReader(run_directory)
-        first.read_new()
-        store.append_step(make_record(2))
-    second = RunReader(run_directory)
-    second.seek(first.cursor)
-    increment = second.read_new()
-    assert increment.records["step"].tolist() == [2]
-    assert increment.events == ()
-
-
 def test_bytes_that_arrive_in_pieces_of_any_size_give_whole_records_only(
     run_directory, make_record
 ):

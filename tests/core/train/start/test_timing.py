@@ -173,7 +173,7 @@ def test_the_cpu_is_timed_without_asking_for_gpus_and_unknown_ones_are_not_pinne
 ):
     gpus()
     measure_timing(small_config(device="cuda"), 30)
-    monkeypatch.setattr("core.train.control.training_device.visible_gpus", None)
+    monkeypatch.setattr("core.train.control.device.visible_gpus", None)
     measure_timing(small_config(gpu="GPU-a"), 30)
     assert child == [None, None]
 

@@ -26,7 +26,7 @@ from core.train.run.records import newest
 from core.train.run.state import hold_worker_lock, read_state, state_sentence
 from core.train.run.store import RunStore
 from core.train.worker import checkpoint, observer
-from core.train.worker.opening import open_session
+from core.train.worker.session import open_session
 
 CONSTANT_RATE = {"learning_rate": 1e-3, "min_learning_rate": 1e-3, "warmup_steps": 0}
 NOTHING_DUE = {f"{what}_interval": 50 for what in ("eval", "sample", "memory", "checkpoint")}

@@ -5,10 +5,11 @@ from contextlib import ExitStack
 import pytest
 
 from core.train.control.commands import StopSignal, send
-from core.train.control.device import device_holder, hold_device, queued_runs
+from core.train.control.device import device_holder, hold_device
 from core.train.run.reader import RunReader
 from core.train.run.store import RunStore
 from core.train.worker.turn import QueuedListener, QueueLeftError, device_in_turn
+from tests.core.train.queues import queued_runs
 
 
 def never():

@@ -259,7 +259,7 @@ PINNED = """
 import os, sys
 from pathlib import Path
 from core.machine.nvml import Gpu
-from core.train.control import training_device
+from core.train.control import device
 from core.train.control.device import hold_device
 from core.train.worker.__main__ import main
 
@@ -273,7 +273,7 @@ class WhenTorchIsLookedFor:
             print(os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 sys.meta_path.insert(0, WhenTorchIsLookedFor())
-training_device.visible_gpus = lambda: (gpu("GPU-a", 20), gpu("GPU-b", 60))
+device.visible_gpus = lambda: (gpu("GPU-a", 20), gpu("GPU-b", 60))
 with hold_device("cuda", "another"):
     main([sys.argv[1]])
 """

@@ -50,17 +50,6 @@ def test_every_state_of_a_run_has_a_word(state):
     assert live_words()[f"state_{state}"]
 
 
-def test_every_fact_has_a_label_for_the_table():
-    from core.figures.train.live_run.run_facts import AROUND, CATEGORIES, RunView, facts
-
-    memory = dict.fromkeys((*CATEGORIES, *AROUND, "peak", "utilization"), 1)
-    event = {"kind": "memory", "step": 1, **memory, "source": "allocator"}
-    whole = RunView(events=[event], info={"prediction": {"flops_per_step": 1.0}})
-    assert {"mfu", *AROUND} <= set(facts(whole))
-    for view in (RunView(), whole):
-        assert {f"fact_{name}" for name in facts(view)} <= set(live_words())
-
-
 def test_the_words_are_asked_for_anew_at_every_call():
     english = live_words()["op_pause"]
     install_provider(lambda: "zh")

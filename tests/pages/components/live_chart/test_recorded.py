@@ -90,24 +90,8 @@ def test_the_steps_of_a_recording_come_as_csv(served, get):
     assert [float(row["loss"]) for row in rows] == records["loss"].tolist()
 
 
-@pytest.mark.parametrize("query", ["", "&moving=1"])
-def test_the_samples_of_a_recording_come_as_a_picture(served, get, query):
-    answer, body = get(served.port, f"/live/samples.svg?recording=one_minute&lang=zh{query}")
-    assert (answer.status, answer.headers["Content-Type"]) == (200, "image/svg+xml")
-    assert ".svg" in answer.headers["Content-Disposition"]
-    assert ("<animate" in body.decode()) == bool(query)
-    assert "步之后" in body.decode()
-
-
 def test_a_recording_comes_as_one_html_file(served, get):
     answer, body = get(served.port, "/live/run.html?recording=one_minute&lang=zh&units=GB")
     assert answer.status == 200
     assert answer.headers["Content-Disposition"].endswith('.html"')
     assert b'"language":"zh","unit":"GB"' in body
-
-
-@pytest.mark.parametrize("path", ["/live/run.html", "/live/samples.svg"])
-def test_what_cannot_be_exported_is_a_sentence(served, get, path):
-    answer, body = get(served.port, f"{path}?run={NEW}")
-    assert answer.status == 404
-    assert b"There is no run" in body

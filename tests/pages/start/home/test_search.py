@@ -107,11 +107,10 @@ def test_each_is_found_by_its_own_name_in_both_languages(kind):
 
 def test_the_numbers_of_the_formats_are_found_as_they_are_written():
     for name, fmt in FORMATS.items():
-        for number in (fmt.max, fmt.smallest_normal):
-            written = f"{number:.6g}".replace("e+", "e")
+        for written in (f"{fmt.max:.6g}".replace("e+", "e"), f"{fmt.max:.2g}".replace("e+", "e")):
             if len(written) > 2:
                 hits = [hit.key for score, hit in index().search(written) if score > 0.9]
-                assert any(key.startswith(f"{name}.") for key in hits), written
+                assert f"{name}.max" in hits, written
 
 
 def test_words_are_the_same_without_case_hyphen_or_space():

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 import pytest
 import torch
 
+from benchmarks.record_home_pictures import TEXT, record
 from core.figures.picture import Look
-from core.figures.start.home.record_steps import TEXT, record
 from core.figures.start.home.steps import HEIGHT, STEPS_FILE, WIDTH, drawn, load_steps
 from core.figures.theme import COLORS, MODES
 
