@@ -7,7 +7,6 @@ Shape letters: r rank, I inputs, O outputs.
 import math
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 
 from core.language import _
@@ -46,21 +45,6 @@ class LoRALinear(nn.Module):
         result: Tensor = self.base(x) + (x @ self.lora_a.T @ self.lora_b.T) * self.scale
         return result
 
-    def merge(self) -> nn.Linear:
-        """Return one linear layer that does the same; up to rounding."""
-        merged = nn.Linear(
-            self.base.in_features,
-            self.base.out_features,
-            bias=self.base.bias is not None,
-            device=self.base.weight.device,
-            dtype=self.base.weight.dtype,
-        )
-        with torch.no_grad():
-            merged.weight.copy_(self.base.weight + self.scale * (self.lora_b @ self.lora_a))
-            if self.base.bias is not None:
-                merged.bias.copy_(self.base.bias)
-        return merged
-
 
 def add_lora(
     module: nn.Module, target_names: Sequence[str], rank: int = 8, alpha: float = 16.0
@@ -86,19 +70,6 @@ def add_lora(
     for parent, name in chosen:
         setattr(parent, name, LoRALinear(getattr(parent, name), rank, alpha))
     return len(chosen)
-
-
-def merge_all(module: nn.Module) -> int:
-    """Put one linear layer in the place of every adapted one, in place; return how many."""
-    adapted = [
-        (parent, name)
-        for parent in module.modules()
-        for name, child in parent.named_children()
-        if isinstance(child, LoRALinear)
-    ]
-    for parent, name in adapted:
-        setattr(parent, name, getattr(parent, name).merge())
-    return len(adapted)
 
 
 def _linear_layers(module: nn.Module) -> list[tuple[nn.Module, str]]:

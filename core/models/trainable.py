@@ -12,15 +12,10 @@ from core.models.lora import add_lora
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trained:
-    """A model of which a part learns.
-
-    Attributes:
-        tree: With its adapters, if it has some.
-        num_adapted: Linear layers with an adapter, over all layers of the model.
-    """
+    """A model of which a part learns, with its adapters, if it has some."""
 
     tree: ModelTree
-    num_adapted: int = 0
+    num_adapted: int = 0  # linear layers with an adapter, over all layers of the model
 
 
 def usual_targets(tree: ModelTree) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from torch.fx.proxy import TraceError
 
 from core.language import N_
 
+MOST_ROWS: Final = 5
 _PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
     N_("gradients"): (
         "x = np.array([3.0])\n(x**2).backward()",
@@ -100,35 +101,20 @@ def branch_on_values(x: Tensor) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TracedIf:
-    """A Python `if` run eagerly, and the graph that one run of it left.
-
-    Attributes:
-        source: The function.
-        traced_with: Rows of the example that it was traced with.
-        graph: The code of the graph.
-        eager: Number of rows -> the first value that the function returns for ones.
-        traced: The same from the graph.
-        refusal: What torch.fx says to an `if` on values.
-    """
+    """A Python `if` run eagerly, and the graph that one run of it left."""
 
     source: str
-    traced_with: int
-    graph: str
-    eager: Mapping[int, float]
-    traced: Mapping[int, float]
-    refusal: str
+    traced_with: int  # rows of the example that it was traced with
+    graph: str  # its code
+    eager: Mapping[int, float]  # number of rows -> the first value that comes of ones
+    traced: Mapping[int, float]  # the same from the graph
+    refusal: str  # what torch.fx says to an `if` on values
 
 
-def trace_an_if(num_rows: int, most_rows: int = 5) -> TracedIf:
-    """Trace `branch_on_rows` with so many rows, then run both with 1 to `most_rows` rows.
-
-    Raises:
-        ValueError: If there are no rows to trace with.
-    """
-    if not 1 <= num_rows <= most_rows:
-        raise ValueError(f"{num_rows} rows: take 1 to {most_rows}")
+def trace_an_if(num_rows: int) -> TracedIf:
+    """Trace `branch_on_rows` with so many rows, then run both with 1 to 5 rows."""
     graph = make_fx(branch_on_rows)(torch.ones(num_rows))
-    inputs = {rows: torch.ones(rows) for rows in range(1, most_rows + 1)}
+    inputs = {rows: torch.ones(rows) for rows in range(1, MOST_ROWS + 1)}
     lines = getsource(branch_on_rows).splitlines()
     return TracedIf(
         source="\n".join(line for line in lines if '"""' not in line),

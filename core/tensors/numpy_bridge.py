@@ -13,26 +13,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.language import N_
+from core.tensors.examples import Example, examples
 from core.tensors.trace import Trace, trace
 
 Outcome = Literal["shares", "copies", "refused"]
 WRITTEN: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    """One way across.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bridge(Example):
+    """One way across: what makes the array `a` or the tensor `t`, and the call on it."""
 
-    Attributes:
-        key: In links.
-        title: What is particular about it.
-        first: Makes what is given: the array `a` or the tensor `t`.
-        code: The call that is looked at, on `a` or `t`.
-    """
-
-    key: str
-    title: str
     first: str
     code: str
 
@@ -47,58 +38,24 @@ class Crossed:
     """What happened.
 
     Attributes:
-        outcome: "shares" if the write into `a` is seen in `t`.
-        dtype: Of the tensor; empty if it was refused.
         shape, stride: Of the tensor; strides in elements.
-        seen: The tensor's first element after the write.
         warning, error: The words of PyTorch; the error begins with its type.
         trace: `a` and `t` after the write, to be drawn; None where there is nothing to draw.
         changed: Storage key -> the address that was written to.
     """
 
-    outcome: Outcome
-    dtype: str = ""
+    outcome: Outcome  # "shares" if the write into `a` is seen in `t`
+    dtype: str = ""  # of the tensor; empty if it was refused
     shape: tuple[int, ...] = ()
     stride: tuple[int, ...] = ()
-    seen: float = 0.0
+    seen: float = 0.0  # the tensor's first element after the write
     warning: str = ""
     error: str = ""
     trace: Trace | None = None
     changed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
-# fmt: off
-BRIDGES: Final = (
-    Bridge("from_numpy", "from_numpy", "a = np.arange(6.0)", "torch.from_numpy(a)"),
-    Bridge("tensor", "torch.tensor", "a = np.arange(6.0)", "torch.tensor(a)"),
-    Bridge("as_tensor", "as_tensor", "a = np.arange(6.0)", "torch.as_tensor(a)"),
-    Bridge("as_float32", N_("Another dtype"), "a = np.arange(6.0)",
-           "torch.as_tensor(a, dtype=torch.float32)"),
-    Bridge("dlpack", "DLPack", "a = np.arange(6.0)", "torch.from_dlpack(a)"),
-    Bridge("frombuffer", "frombuffer", "a = np.arange(6.0)",
-           "torch.frombuffer(a, dtype=torch.float64)"),
-    Bridge("transposed", N_("Transposed array"), "a = np.arange(6.0).reshape(2, 3).T",
-           "torch.from_numpy(a)"),
-    Bridge("negative", N_("Negative strides"), "a = np.arange(6.0)[::-1]", "torch.from_numpy(a)"),
-    Bridge("negative_copy", N_("Negative, copied"), "a = np.arange(6.0)[::-1]",
-           "torch.from_numpy(a.copy())"),
-    Bridge("read_only", N_("Read-only array"), "a = np.broadcast_to(np.arange(3.0), (2, 3))",
-           "torch.from_numpy(a)"),
-    Bridge("byte_order", N_("Byte order"), 'a = np.arange(6.0).astype(">f4")',
-           "torch.from_numpy(a)"),
-    Bridge("packed", N_("Packed record"), 'a = np.zeros(4, dtype=[("n", "i1"), ("v", "f4")])["v"]',
-           "torch.from_numpy(a)"),
-    Bridge("text", N_("Strings"), 'a = np.array(["a", "b"])', "torch.from_numpy(a)"),
-    Bridge("numpy", "t.numpy()", "t = torch.arange(6.0)", "t.numpy()"),
-    Bridge("bfloat16", "bfloat16", "t = torch.ones(6, dtype=torch.bfloat16)", "t.numpy()"),
-    Bridge("gradient", "requires_grad", "t = torch.ones(6, requires_grad=True)", "t.numpy()"),
-    Bridge("detached", "detach()", "t = torch.ones(6, requires_grad=True)", "t.detach().numpy()"),
-    Bridge("conjugate", N_("Lazy conjugate"), "t = torch.ones(6, dtype=torch.complex64).conj()",
-           "t.numpy()"),
-    Bridge("meta", N_("Not on the CPU"), 't = torch.ones(6, device="meta")', "t.numpy()"),
-)
-# fmt: on
-BY_KEY: Final = {row.key: row for row in BRIDGES}
+BRIDGES: Final = examples("bridge", Bridge)
 
 
 def cross(row: Bridge) -> Crossed:

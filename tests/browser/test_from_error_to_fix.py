@@ -7,8 +7,8 @@ import json
 import pytest
 
 from core.language import _, install_provider
+from core.tensors.examples import PRESETS, given
 from core.tensors.merged_heads import merge_heads
-from core.tensors.presets import PRESETS, given
 from core.tensors.trace import trace
 from core.tensors.views import explain_view
 from core.units import format_bytes
@@ -24,7 +24,7 @@ UNEVEN = "x[:, :3].view(2, 2, 3)"
 STRIDES, INDEXING = "/strides-and-views", "/indexing-and-sharing"
 TABS = ".st-key-page_tabs [role=radio]"
 STORAGE, WHY, STEPS = range(3)
-EXAMPLE = next(place for place, row in enumerate(PRESETS) if row.key == "merge")
+EXAMPLE = list(PRESETS).index("merge")
 
 
 @pytest.fixture(autouse=True)

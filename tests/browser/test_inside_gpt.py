@@ -3,7 +3,7 @@
 import pytest
 
 from core.language import install_provider
-from core.models.lens import inside
+from core.models.depth import inside
 from core.train.learning.opened import open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces, vocabulary_signs
 from pages.models.inside_gpt.inputs import MAX_CHARS, START
@@ -58,7 +58,7 @@ def rested(page):
 
 def best_after(opened, text):
     ids = last_pieces(opened.tokenizer, text, 64).token_ids
-    best = int(inside(opened.model, ids).lens[-1, -1].argmax())
+    best = int(inside(opened.model, ids)[1][-1, -1].argmax())
     return vocabulary_signs(opened.tokenizer, [best])[0]
 
 

@@ -36,21 +36,13 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Typed:
-    """What the reader has typed and pointed at.
+    """What the reader has typed and pointed at."""
 
-    Attributes:
-        text: The text, or its end.
-        most: Characters that the browser sends; of a longer text the end.
-        at: Number of the token pointed at, from 0; None for the last one.
-        layer: Whose attention is drawn, from 0.
-        is_hidden: Whether a link hides the field.
-    """
-
-    text: str
-    most: int
-    at: int | None
-    layer: int
-    is_hidden: bool = False
+    text: str  # the text, or its end
+    most: int  # characters that the browser sends; of a longer text the end
+    at: int | None  # number of the token pointed at, from 0; None for the last one
+    layer: int  # whose attention is drawn, from 0
+    is_hidden: bool = False  # whether a link hides the field
 
 
 def gpt_depth(  # noqa: PLR0913  what is shown, where, and who hears of a choice

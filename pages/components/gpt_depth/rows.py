@@ -14,21 +14,13 @@ WEIGHTS: Final = 1_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Panel:
-    """One model in the picture.
+    """One model in the picture."""
 
-    Attributes:
-        title: Which model it is, where two stand side by side.
-        label: The picture as a sentence.
-        names: Of its rows: the embedding and each block.
-        attention: Of the lines above each block: which layer and which heads.
-        inside: The pass.
-    """
-
-    title: str
-    label: str
-    names: Sequence[str]
-    attention: Sequence[str]
-    inside: Depth
+    title: str  # which model it is, where two stand side by side
+    label: str  # the picture as a sentence
+    names: Sequence[str]  # of its rows: the embedding and each block
+    attention: Sequence[str]  # of the lines above each block: which layer and which heads
+    inside: Depth  # the pass
 
 
 def panel_row(panel: Panel, token_ids: Sequence[int]) -> dict[str, Any]:

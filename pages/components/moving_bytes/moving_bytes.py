@@ -44,42 +44,25 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Device:
-    """One rank, as it is drawn.
+    """One rank, as it is drawn."""
 
-    Attributes:
-        label: Its number.
-        size: What it holds, in words.
-        said: A sentence about it.
-        node: The machine that it is in.
-        parts: Meaning of the colour -> share of the height of its bar, from below.
-    """
-
-    label: str
-    size: str
-    said: str
-    node: int
-    parts: Sequence[tuple[str, float]]
+    label: str  # its number
+    size: str  # what it holds, in words
+    said: str  # a sentence about it
+    node: int  # the machine that it is in
+    parts: Sequence[tuple[str, float]]  # meaning of the colour -> share of its bar, from below
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Texts:
-    """What is written of a collective.
+    """What is written of a collective."""
 
-    Attributes:
-        message: The bytes of one message.
-        phases: What is done in each turn.
-        sentences: Where it stands before the first turn and after each.
-        legend: Meaning of a colour -> its name.
-        capacity: What the dashed line is.
-        links: What a line inside a machine is called, and one between two.
-    """
-
-    message: str
-    phases: Sequence[str]
-    sentences: Sequence[str]
-    legend: Sequence[tuple[str, str]]
-    capacity: str
-    links: tuple[str, str]
+    message: str  # the bytes of one message
+    phases: Sequence[str]  # what is done in each turn
+    sentences: Sequence[str]  # where it stands before the first turn and after each
+    legend: Sequence[tuple[str, str]]  # meaning of a colour -> its name
+    capacity: str  # what the dashed line is
+    links: tuple[str, str]  # what a line inside a machine is called, and one between two
 
 
 def moving_rows(

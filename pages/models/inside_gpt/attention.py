@@ -7,7 +7,6 @@ from typing import Final
 
 import streamlit as st
 
-from core.figures.models.inside_gpt.maps import Map, draw_maps
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.models.one_head import OneHead, one_head
@@ -15,6 +14,7 @@ from core.models.walk import walk
 from core.tensors.masks import Masked, MaskSpec, Route, run_mask
 from core.units import format_percent
 from pages.models.inside_gpt.inputs import ASK, Case
+from pages.models.inside_gpt.maps import Map, draw_maps
 from pages.models.inside_gpt.question import ask_for_the_first_row
 from pages.models.inside_gpt.snippets import head_snippet
 from pages.shared.charts import show_chart

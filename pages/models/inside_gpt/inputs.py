@@ -24,31 +24,18 @@ _MEAN: Final = N_("mean of all heads")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A text in a model.
+    """A text in a model."""
 
-    Attributes:
-        opened: The model, its tokenizer and its step.
-        other: What it is compared with, of the same vocabulary.
-        text: What the reader wrote, or its end.
-        token_ids: What the model reads: the last tokens, at most 64; empty of an empty text.
-        pieces: A visible sign for each of them.
-        layer: The chosen block, from 0.
-        head: The chosen head, from 0; None for the mean of all.
-        at: The token pointed at, from 0; the last one unless the reader chose.
-        num_all: Tokens of the whole text, those before `token_ids` too.
-        unknown: Characters that the model has no token for; they are left out.
-    """
-
-    opened: Opened
-    other: Opened | None
-    text: str
-    token_ids: tuple[int, ...]
-    pieces: tuple[str, ...]
-    layer: int
-    head: int | None
-    at: int
-    num_all: int
-    unknown: tuple[str, ...]
+    opened: Opened  # the model, its tokenizer and its step
+    other: Opened | None  # what it is compared with, of the same vocabulary
+    text: str  # what the reader wrote, or its end
+    token_ids: tuple[int, ...]  # what the model reads: the last tokens, at most 64
+    pieces: tuple[str, ...]  # a visible sign for each of them
+    layer: int  # the chosen block, from 0
+    head: int | None  # the chosen head, from 0; None for the mean of all
+    at: int  # the token pointed at, from 0; the last one unless the reader chose
+    num_all: int  # tokens of the whole text, those before `token_ids` too
+    unknown: tuple[str, ...]  # characters that the model has no token for; they are left out
 
 
 def choose_case() -> Case:

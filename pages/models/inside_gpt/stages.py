@@ -10,7 +10,6 @@ import streamlit as st
 
 from core.budget.catalogue.as_config import config_of
 from core.budget.compute.stage_numbers import stage_bytes, stage_flops
-from core.figures.models.inside_gpt.maps import Map, Rows, Scale, draw_maps
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.models.stages import Stage
@@ -19,6 +18,7 @@ from core.train.text.pieces import vocabulary_signs
 from core.units import format_count, format_exact
 from pages.models.inside_gpt.attention import no_head
 from pages.models.inside_gpt.inputs import ASK, Case
+from pages.models.inside_gpt.maps import Map, Rows, Scale, draw_maps
 from pages.models.inside_gpt.question import ask_for_the_costly_stage
 from pages.models.inside_gpt.snippets import stage_snippet
 from pages.shared.page_links import show_link
@@ -56,19 +56,12 @@ _OUTSIDE: Final = ("embedding", "positions", "norm", "logits")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seen:
-    """Which part of a stage is looked at.
+    """Which part of a stage is looked at."""
 
-    Attributes:
-        title: What the stage is called.
-        head: Of tensors with heads, from 0.
-        pieces: A sign for each token.
-        vocabulary: A sign for each token of the vocabulary.
-    """
-
-    title: str
-    head: int
-    pieces: Sequence[str]
-    vocabulary: Sequence[str]
+    title: str  # what the stage is called
+    head: int  # of tensors with heads, from 0
+    pieces: Sequence[str]  # a sign for each token
+    vocabulary: Sequence[str]  # a sign for each token of the vocabulary
 
 
 def choose_stage() -> str:

@@ -26,7 +26,6 @@ from core.models.first_loss import (
     FirstLoss,
     first_loss_of_gpt2,
     first_loss_on_random_text,
-    ln_vocab,
 )
 from core.models.small import CLASSES, SMALL, losses_on_random_labels
 from core.models.spec import GPTShape
@@ -109,7 +108,7 @@ def choose_std() -> float:
 def first_loss(std: float) -> Shown:
     """Show the first loss of the small GPT by the spread of its tied embedding."""
     shape = _shape()
-    curve, own = _curve(shape), ln_vocab(shape)
+    curve, own = _curve(shape), math.log(shape.vocab_size)
     at = curve[STDS.index(std)]
     large = {
         _(_LARGE).format(init=_(INITS[init])): (each, GPT2_SMALL.vocab_size)

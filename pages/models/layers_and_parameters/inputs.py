@@ -25,21 +25,13 @@ MOST_LAYERS: Final = 128
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A model.
+    """A model."""
 
-    Attributes:
-        key: Its word in the address.
-        title: Translated.
-        source: What describes it.
-        tree: Equal blocks together.
-        shown: The tree as it is drawn: folded, or every block by itself.
-    """
-
-    key: str
-    title: str
-    source: Source
-    tree: ModelTree
-    shown: ModelTree
+    key: str  # its word in the address
+    title: str  # translated
+    source: Source  # what describes it
+    tree: ModelTree  # equal blocks together
+    shown: ModelTree  # the tree as it is drawn: folded, or every block by itself
 
 
 tree = st.cache_data(max_entries=256, show_spinner=False)(tree_of)

@@ -4,17 +4,15 @@ from functools import cache
 
 from core.language import _
 from core.language.listing import listed
-from core.tensors.presets import counted
+from core.tensors.examples import WRITE_PRESETS, counted
 from core.tensors.writes import Written, run_writes
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.tensors.indexing_and_sharing.inputs import ASK
 
-_PROGRAM = "y = x.reshape(6)\nz = x.t().reshape(6)\nx[0, 1] = 100"
-
 
 @cache
 def _ran() -> Written:
-    return run_writes(_PROGRAM, lambda: {"x": counted((2, 3))})
+    return run_writes(WRITE_PRESETS["reshape"].source, lambda: {"x": counted((2, 3))})
 
 
 def ask_who_changes() -> None:

@@ -6,8 +6,8 @@ from typing import Final
 import streamlit as st
 
 from core.language import N_, _
+from core.tensors.examples import titles
 from core.tensors.index_pairs import (
-    BY_KEY,
     PAIRS,
     SLICE,
     InNumpy,
@@ -45,12 +45,10 @@ for code in ({first!r}, {second!r}):
 
 def choose_pair() -> Pair:
     """Show the pairs, and for the first of them the ends of a slice; return the pair."""
-    titles = {SLICE: slice_pair(1, 0, 1, 1).title} | {pair.key: pair.title for pair in PAIRS}
-    key = ASK.selectbox(
-        "pair", _("Case"), tuple(titles), default=SLICE, labels=lambda name: _(titles[name])
-    )
+    names = {SLICE: _("Slice and list")} | titles(PAIRS)
+    key = ASK.selectbox("pair", _("Case"), tuple(names), default=SLICE, labels=names.__getitem__)
     if key != SLICE:
-        return BY_KEY[key]
+        return PAIRS[key]
     start = ASK.slider("start", "start", 0, NUM_COLUMNS, default=0, step=1)
     stop = ASK.slider("stop", "stop", 0, NUM_COLUMNS, default=5, step=1)
     step = ASK.slider("step", "step", 1, NUM_COLUMNS, default=2, step=1)
@@ -68,7 +66,8 @@ def view_or_copy(pair: Pair) -> Shown:
                 show_verbatim(f"{way.torch}\n{made.refusal}")
     if not presenting():
         _show_ways([(pair, way) for way in pair.ways])
-        all_cases("pairs", lambda: _show_ways([(pair, way) for pair in PAIRS for way in pair.ways]))
+        every = [(each, way) for each in PAIRS.values() for way in each.ways]
+        all_cases("pairs", lambda: _show_ways(every))
     return Shown(
         headline=_headline(pair, found),
         part=both,

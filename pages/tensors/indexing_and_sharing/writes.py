@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.language import N_, _
 from core.language.listing import listed
-from core.tensors.presets import WRITE_BY_KEY, WRITE_PRESETS, counted
+from core.tensors.examples import WRITE_PRESETS, counted, titles
 from core.tensors.writes import MAX_NUMBERS, Variable, Written, run_writes
 from pages.components.tensor_map.tensor_map import steps_of
 from pages.shared.charts import show_table
@@ -22,7 +22,7 @@ from pages.tensors.indexing_and_sharing.maps import aside, show_map
 from pages.tensors.indexing_and_sharing.question import ask_who_changes
 
 BESIDE: Final = {False: 330, True: 320}  # pixels of two pictures side by side
-START: Final = WRITE_PRESETS[0]
+START: Final = WRITE_PRESETS["transpose"]
 
 _SNIPPET = """
 {body}
@@ -52,8 +52,7 @@ class Program:
 
 def choose_program() -> Program:
     """Show the program and the shape of its tensor; return both after a run."""
-    titles = {preset.key: _(preset.title) for preset in WRITE_PRESETS}
-    offer_examples(ASK, "preset", titles, _settings)
+    offer_examples(ASK, "preset", titles(WRITE_PRESETS), _settings)
     source = ask_program(
         ASK,
         START.source,
@@ -69,7 +68,7 @@ def choose_program() -> Program:
 
 
 def _settings(key: str) -> dict[str, object]:
-    preset = WRITE_BY_KEY[key]
+    preset = WRITE_PRESETS[key]
     return {"code": preset.source, **length_settings(preset.shape)}
 
 

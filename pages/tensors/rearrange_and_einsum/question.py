@@ -1,8 +1,8 @@
 """What the reader is asked to predict: the bytes of a split and of the merge that undoes it."""
 
 from core.language import _
+from core.tensors.examples import PATTERNS
 from core.tensors.pattern_cells import round_trip
-from core.tensors.pattern_examples import PATTERN_BY_KEY
 from core.units import format_exact
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.tensors.rearrange_and_einsum.inputs import ASK
@@ -10,7 +10,7 @@ from pages.tensors.rearrange_and_einsum.inputs import ASK
 
 def ask_round_trip() -> None:
     """Ask what is moved by splitting heads and merging them again; plans count the bytes."""
-    split, merge = PATTERN_BY_KEY["split"], PATTERN_BY_KEY["merge"]
+    split, merge = PATTERNS["split"], PATTERNS["merge"]
     trip = round_trip(split, merge)
     choices = [
         Choice(

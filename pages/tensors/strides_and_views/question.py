@@ -2,7 +2,7 @@
 
 from core.language import _
 from core.tensors.layout import contiguous, trace_index
-from core.tensors.rules import transpose
+from core.tensors.rules import permute
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.tensors.strides_and_views.inputs import ASK
 
@@ -12,7 +12,7 @@ _INDEX = (1, 2)
 def ask_after_transpose() -> None:
     """Ask where y[1, 2] lies if y = x.t(); the addresses are computed."""
     x = contiguous((4, 4))
-    y = transpose(x, 0, 1)
+    y = permute(x, (1, 0))
     before = sum(step.jump for step in trace_index(_INDEX, x.shape, x.stride))
     after = sum(step.jump for step in trace_index(_INDEX, y.shape, y.stride))
     choices = [

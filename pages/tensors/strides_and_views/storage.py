@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import streamlit as st
 
+from core.budget.catalogue.models import MODELS
 from core.dtypes import FORMATS
 from core.language import N_, _
 from core.tensors.layout import LINE_BYTES, MAX_ADDRESSES, Layout, trace_index
@@ -28,7 +29,6 @@ ROOM: Final = {False: 400, True: 330}  # pixels of the picture, on a projector l
 
 
 def storage(case: Case) -> Shown:
-    """Show where the elements of every step lie, and what a step copied."""
     ran = case.trace
     at, index = chosen_place(ASK, ran, len(steps_of(ran)) - 1)
     tensors = {tensor.key: tensor for tensor in ran.tensors}
@@ -214,7 +214,7 @@ def _link_to_training_memory(case: Case) -> None:
         "memory_batch": str(preset.batch),
         "memory_seq": str(preset.seq),
     }
-    label = _("What training {model} keeps at this size →").format(model=preset.of)
+    label = _("What training {model} keeps at this size →").format(model=MODELS[preset.model].name)
     show_link("plan/training_memory", label, query)
 
 

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from core.models.gpt import GPT
-from core.models.lora import LoRALinear, add_lora, merge_all
+from core.models.lora import LoRALinear, add_lora
 from core.models.small import make
 from core.models.spec import GPTShape
 
@@ -30,24 +30,6 @@ def test_only_adapters_learn_and_there_are_rank_times_both_sides_of_them(model):
     learning = {name: p.numel() for name, p in model.named_parameters() if p.requires_grad}
     assert sum(learning.values()) == SHAPE.num_layers * 4 * (32 + 96)
     assert all("lora_" in name for name in learning)
-
-
-def test_merged_layers_do_what_the_adapters_did(model):
-    add_lora(model, ["qkv", "up"], rank=4)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if name.endswith("lora_b"):
-                parameter.normal_(std=0.1)
-    ids = torch.randint(0, 65, (2, 16))
-    adapted = model.logits(ids)
-    assert merge_all(model) == 4
-    assert not any(isinstance(each, LoRALinear) for each in model.modules())
-    assert torch.allclose(model.logits(ids), adapted, atol=1e-5)
-
-
-def test_a_merged_bias_is_kept():
-    base = nn.Linear(4, 3)
-    assert torch.equal(LoRALinear(base, 2, 4.0).merge().bias, base.bias)
 
 
 def test_a_name_that_is_none_is_refused_with_the_names_that_are_there(model):

@@ -18,23 +18,14 @@ _LINE: Final = 1.25  # height of a line of text, in text sizes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Map:
-    """One heat map.
+    """One heat map."""
 
-    Attributes:
-        title: Above it.
-        rows: The numbers; infinite ones are drawn as gaps.
-        scale: "signed" has 0 in the middle, "weight" goes from 0 to 1, "mask" is 0 or 1.
-        columns: What the columns are called when pointed at.
-        width: Compared with the others.
-        framed: First and last column of a part to frame.
-    """
-
-    title: str
-    rows: Rows
-    scale: Scale
-    columns: Sequence[str]
-    width: float = 1.0
-    framed: tuple[int, int] | None = None
+    title: str  # above it
+    rows: Rows  # the numbers; infinite ones are drawn as gaps
+    scale: Scale  # "signed" has 0 in the middle, "weight" goes from 0 to 1, "mask" is 0 or 1
+    columns: Sequence[str]  # what the columns are called when pointed at
+    width: float = 1.0  # compared with the others
+    framed: tuple[int, int] | None = None  # first and last column of a part to frame
 
 
 def draw_maps(
