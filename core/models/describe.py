@@ -4,7 +4,7 @@ Every number is torch's own: parameters are the leaves, a tied one counts where 
 On meta nothing is allocated, so that a model of 405 billion parameters has a tree too.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -149,13 +149,17 @@ def with_children(node: ModelTree, children: Sequence[ModelTree]) -> ModelTree:
 
 def times(node: ModelTree, count: int) -> ModelTree:
     """Return so many of the node together."""
+    return _each_number(node, lambda number: number * count)
+
+
+def _each_number(node: ModelTree, change: Callable[[int], int]) -> ModelTree:
     return replace(
         node,
-        num_params=node.num_params * count,
-        trainable=node.trainable * count,
-        num_bytes=node.num_bytes * count,
-        count=node.count * count,
-        children=tuple(times(child, count) for child in node.children),
+        num_params=change(node.num_params),
+        trainable=change(node.trainable),
+        num_bytes=change(node.num_bytes),
+        count=change(node.count),
+        children=tuple(_each_number(child, change) for child in node.children),
     )
 
 
@@ -182,15 +186,7 @@ def unfold(tree: ModelTree) -> ModelTree:
 
 
 def _one_of(node: ModelTree, count: int) -> ModelTree:
-    return replace(
-        node,
-        num_params=node.num_params // count,
-        trainable=node.trainable // count,
-        num_bytes=node.num_bytes // count,
-        count=node.count // count,
-        numbers=(),
-        children=tuple(_one_of(child, count) for child in node.children),
-    )
+    return replace(_each_number(node, lambda number: number // count), numbers=())
 
 
 def by_part(tree: ModelTree) -> Mapping[Part, int]:

@@ -36,25 +36,15 @@ class Pair(Example):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class InTorch:
-    """What PyTorch made of a way; `kind` and the layout are None where it refused."""
+class Made:
+    """What PyTorch or NumPy made of a way; without a kind where it refused."""
 
-    trace: Trace
-    kind: Kind | None
+    kind: Kind | None = None
     shape: tuple[int, ...] = ()
-    stride: tuple[int, ...] = ()
+    stride: tuple[int, ...] = ()  # in elements, as PyTorch counts them
     num_bytes_copied: int = 0
     refusal: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InNumpy:
-    """What NumPy made of it; strides in elements, as PyTorch counts them."""
-
-    kind: Kind
-    shape: tuple[int, ...]
-    stride: tuple[int, ...]
-    num_bytes_copied: int
+    trace: Trace | None = None  # of PyTorch
 
 
 SLICE: Final = "slice"  # the pair that the sliders make
@@ -74,14 +64,14 @@ def slice_pair(num_columns: int, start: int, stop: int, step: int) -> Pair:
     return Pair(title={}, shape=(2, num_columns), first=first, second=second)
 
 
-def in_torch(way: Way, shape: tuple[int, ...]) -> InTorch:
+def in_torch(way: Way, shape: tuple[int, ...]) -> Made:
     """Run a way in PyTorch, on 0, 1, 2, ... in float32."""
     ran = trace(way.torch, {"x": counted(shape)})
     if ran.error is not None:
-        return InTorch(trace=ran, kind=None, refusal=ran.error.torch_message)
+        return Made(trace=ran, refusal=ran.error.torch_message)
     last = ran.steps[-1]
     layout = last.outputs[0].layout
-    return InTorch(
+    return Made(
         trace=ran,
         kind=last.kind,
         shape=layout.shape,
@@ -90,12 +80,12 @@ def in_torch(way: Way, shape: tuple[int, ...]) -> InTorch:
     )
 
 
-def in_numpy(way: Way, shape: tuple[int, ...]) -> InNumpy:
+def in_numpy(way: Way, shape: tuple[int, ...]) -> Made:
     """Run the same in NumPy."""
     a = np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
     found = np.asarray(eval(way.numpy, {"np": np, "a": a}))  # noqa: S307  a row of this file
     is_view = np.shares_memory(found, a)
-    return InNumpy(
+    return Made(
         kind="view" if is_view else "copy",
         shape=found.shape,
         stride=tuple(step // found.itemsize for step in found.strides),

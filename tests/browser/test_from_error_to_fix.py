@@ -12,7 +12,7 @@ from core.tensors.merged_heads import merge_heads
 from core.tensors.trace import trace
 from core.tensors.views import explain_view
 from core.units import format_bytes
-from pages.components.tensor_map.words import KINDS
+from pages.components.tensor_map.tensor_map import KINDS
 from pages.shared.start.torch_errors import load_torch_errors
 from tests.browser.seen import until_headline
 

@@ -15,7 +15,7 @@ from core.budget.parallel.collectives import (
     held_at_first,
     parts_of_whole,
 )
-from pages.components.moving_bytes.words import moving_words
+from core.language import N_, _
 from pages.shared.settings import presenting
 
 _FOLDER: Final = Path(__file__).parent
@@ -28,6 +28,36 @@ _SCRIPTS: Final = (
     "scene.js",
     "moving_bytes.js",
 )
+# Every word that the picture shows; its JavaScript holds none.
+WORDS: Final = {
+    "picture": N_(
+        "Devices and the links between them. Arrow keys left and right go from step to step, up "
+        "and down from device to device, space plays."
+    ),
+    "turn": N_("step {turn} of {count}: {phase}"),
+    "message": N_("{size} in each message"),
+    "end": N_("done"),
+    "timeline": N_("Step of the collective"),
+    "back": "‹",
+    "back_label": N_("The step before"),
+    "next": "›",
+    "next_label": N_("The next step"),
+    "play": "▶",
+    "pause": "❚❚",
+    "play_label": N_("Let the bytes move"),
+    "speed": "{speed}×",
+    "speed_label": N_("Speed"),
+    "svg": "SVG",
+    "svg_label": N_("Save the picture as SVG"),
+    "png": "PNG",
+    "png_label": N_("Save the picture as PNG"),
+}
+_SIGNS: Final = {"back", "next", "play", "pause", "speed", "svg", "png"}
+
+
+def moving_words() -> dict[str, str]:
+    """Return the words of the picture; some hold names in braces."""
+    return {name: text if name in _SIGNS else _(text) for name, text in WORDS.items()}
 
 
 def _read(name: str) -> str:

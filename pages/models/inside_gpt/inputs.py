@@ -20,6 +20,21 @@ NOTHING: Final = "nothing"
 MEAN: Final = "mean"
 _NOTHING: Final = N_("nothing")
 _MEAN: Final = N_("mean of all heads")
+OPEN = {
+    "shipped": (
+        "from core.train.learning.opened import open_shipped\n",
+        "open_shipped({step})",
+    ),
+    "fresh": (
+        "from core.train.learning.opened import open_fresh, open_shipped\n",
+        "open_fresh(open_shipped(0))",
+    ),
+    "run": (
+        "from core.train.learning.opened import open_run\n"
+        "from core.train.run.directory import runs_directory\n",
+        'open_run(runs_directory() / "{run}", {step})',
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,8 +112,24 @@ def _other(opened: Opened) -> Opened | None:
     return opened_at(ASK.used("run", SMALL), int(name))
 
 
+def at_the_start() -> tuple[Opened, tuple[int, ...]]:
+    """Return the small GPT after its training, and the text at first: what questions ask about."""
+    trained = opened_at(SMALL, steps_of(SMALL)[-1])
+    return trained, last_pieces(trained.tokenizer, START, len(START)).token_ids
+
+
 def title_of(opened: Opened) -> str:
     """Return what stands above a model's picture: "Fresh model", "Small GPT, step 800"."""
     if opened.kind == FRESH:
         return _("Fresh model")
     return _("step {step}").format(step=f"{opened.step:,}")
+
+
+def opening(case: Case) -> dict[str, str]:
+    """Return the imports, the call that opens the case's model, and the token ids."""
+    imports, opened = OPEN[case.opened.kind]
+    return {
+        "imports": imports,
+        "opened": opened.format(step=case.opened.step, run=ASK.used("run")),
+        "ids": ", ".join(map(str, case.token_ids)),
+    }

@@ -36,16 +36,7 @@ def draw_maps(
     height: int,
     at: int | None = None,
 ) -> dict[str, Any]:
-    """Draw maps from left to right and return the layout.
-
-    Args:
-        drawing: Takes the traces.
-        maps: At least one.
-        pieces: A sign for each token: what rows are called.
-        look: How the reader wants to see.
-        height: Of the picture, in pixels.
-        at: A token whose row is framed.
-    """
+    """Draw maps from left to right, a row for each piece, one framed; return the layout."""
     layout = look.layout()
     size = layout["font"]["size"]
     every = max(1, math.ceil(len(pieces) * size * _LINE / (height - 60)))

@@ -31,8 +31,7 @@ from core.models.small import CLASSES, SMALL, losses_on_random_labels
 from core.models.spec import GPTShape
 from core.train.learning.opened import open_shipped, shipped_steps
 from core.units import format_exact
-from pages.models.layers_and_parameters.frame import layout_with
-from pages.models.layers_and_parameters.inputs import ASK
+from pages.models.layers_and_parameters.inputs import ASK, layout_with
 from pages.server.background import jobs
 from pages.shared.job import run_job
 from pages.shared.settings import locked, look, presenting
@@ -186,15 +185,7 @@ def first_loss_picture(
     large: Mapping[str, tuple[FirstLoss, int]],
     look: Look,
 ) -> Picture:
-    """Return the measured losses of one shape, ln V, and single ones of larger models.
-
-    Args:
-        curve: Of one model, its embedding drawn ever wider.
-        at: The one that is looked at.
-        vocab_size: V of the curve.
-        large: Translated name -> first loss and V of another model.
-        look: How the reader wants to see.
-    """
+    """Return the measured losses of one shape, ln V, and larger models: first loss and V."""
     drawing, ln_v = Drawing(), math.log(vocab_size)
     drawing.scatter(
         x=[each.std for each in curve], y=[each.loss for each in curve], mode="lines+markers",

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from core.figures.picture import Drawing, Look, Picture, Table
@@ -15,11 +16,11 @@ from core.tensors.masks import (
     Route,
     run_mask,
 )
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.tensors.broadcasting.boxes import draw_layers
 from pages.tensors.broadcasting.inputs import ASK
-from pages.tensors.broadcasting.question import ask_about_empty_row
 
 _KINDS: Final = {"tril": "tril", "triu": "triu", "padding": N_("padding")}
 _SHORT: Final = {"sdpa": "SDPA", "mha": "MHA", "softmax": "softmax"}
@@ -243,6 +244,37 @@ def _code(spec: MaskSpec) -> str:
         num_real=spec.num_real,
         expression=_expression(spec),
         call=_CALLS[spec.route],
+    )
+
+
+def ask_about_empty_row() -> None:
+    """Ask what attention returns for a query that sees no key; torch is asked."""
+    fused = MaskSpec(kind="tril", length=4, amount=-1, inverted=False, route="sdpa")
+    by_hand = run_mask(replace(fused, inverted=True, route="softmax"))
+    choices = [
+        Choice(
+            _("0 for every key"),
+            _("softmax divides by the sum of the exponentials: here 0 / 0. Only a kernel that "
+              "looks for such rows returns 0."),
+        ),
+        Choice(
+            _("the same weight for every key"),
+            _("So it would be if the row had −10,000 instead of −∞: all scores equal again."),
+        ),
+        Choice(_("NaN in {count} row").format(count=by_hand.num_nan)),
+    ]  # fmt: skip
+    predict_then_reveal(
+        ASK.key("empty"),
+        _(
+            "`scores.masked_fill(~ones.tril(-1), -inf).softmax(-1)` for 4 tokens: the first query "
+            "sees no key. What are its weights?"
+        ),
+        choices,
+        _(
+            "exp(−∞) is 0 for each key, their sum is 0, and 0 / 0 is NaN; one step of training "
+            "carries it into every weight. The same mask in scaled_dot_product_attention of this "
+            "torch gives {count} rows of NaN: it returns 0 there."
+        ).format(count=run_mask(fused).num_nan),
     )
 
 

@@ -9,10 +9,11 @@ from typing import Any, Final
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.language.listing import listed
-from core.tensors.broadcasting import Broadcast
+from core.tensors.broadcasting import Broadcast, explain_broadcast
 from core.tensors.layout import Layout
 from core.tensors.torch_answers import broadcast_refusal, broadcast_values
-from core.units import format_count
+from core.units import format_count, format_exact
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.shared.tensors.program import show_torch
@@ -26,8 +27,7 @@ from pages.tensors.broadcasting.boxes import (
     end_box,
     operand_box,
 )
-from pages.tensors.broadcasting.inputs import Case, note_column
-from pages.tensors.broadcasting.question import ask_about_loss
+from pages.tensors.broadcasting.inputs import ASK, Case, note_column
 
 _CODE: Final = """
 import torch
@@ -242,6 +242,44 @@ def _table(case: Broadcast) -> Table:
     strides = [str(each.read.stride) for each in case.operands]
     own = str(case.result.stride) if case.result else ""
     return {_("tensor"): names, **columns, _("strides when read"): [*strides, own]}
+
+
+_PREDICTED, _TARGET = (32, 1), (32,)
+
+
+def ask_about_loss() -> None:
+    """Ask for the shape of (32, 1) - (32,); the answer is computed."""
+    verdict = explain_broadcast(_PREDICTED, _TARGET)
+    rows, columns = verdict.shape
+    choices = [
+        Choice(
+            str(_PREDICTED),
+            _("So it would be if the 32 of the target met the 32 of the prediction. But shapes are "
+              "aligned from the right: it meets the 1."),
+        ),
+        Choice(
+            str(_TARGET),
+            _("No dimension is ever dropped: the result has as many as the longer shape."),
+        ),
+        Choice(str(verdict.shape)),
+        Choice(
+            _("An error"),
+            _("An error would be welcome here. A 1 matches every length, so torch says nothing."),
+        ),
+    ]  # fmt: skip
+    predict_then_reveal(
+        ASK.key("loss"),
+        _(
+            "A model predicts a tensor of shape {predicted}, the target has the shape {target}. "
+            "Which shape has predicted - target?"
+        ).format(predicted=_PREDICTED, target=_TARGET),
+        choices,
+        _(
+            "The target counts as (1, {columns}); both stretch to {shape}. The loss is the mean of "
+            "{count} differences, most of them between an answer and somebody else's target, and "
+            "training goes on without a word."
+        ).format(columns=columns, shape=verdict.shape, count=format_exact(rows * columns)),
+    )
 
 
 TAB: Final = Tab(label=N_("Shapes"), show=shapes, question=ask_about_loss)

@@ -8,9 +8,18 @@ import streamlit as st
 
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
-from core.tensors.against_ndarray import MOST_ROWS, Difference, TracedIf, differences, trace_an_if
 from core.tensors.examples import titles
-from core.tensors.numpy_bridge import BRIDGES, Bridge, Crossed, cross
+from core.tensors.numpy_bridge import (
+    BRIDGES,
+    MOST_ROWS,
+    Bridge,
+    Crossed,
+    Difference,
+    TracedIf,
+    cross,
+    differences,
+    trace_an_if,
+)
 from pages.shared.charts import show_table
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Part, Shown, Tab

@@ -10,8 +10,7 @@ from core.tensors.examples import titles
 from core.tensors.index_pairs import (
     PAIRS,
     SLICE,
-    InNumpy,
-    InTorch,
+    Made,
     Pair,
     Way,
     in_numpy,
@@ -61,7 +60,8 @@ def view_or_copy(pair: Pair) -> Shown:
     columns = st.container(key=both.key).columns(2, gap="medium")
     for name, column, way, made in zip(("first", "second"), columns, pair.ways, found, strict=True):
         with column:
-            show_map(made.trace, name)
+            if made.trace:
+                show_map(made.trace, name)
             if made.refusal:
                 show_verbatim(f"{way.torch}\n{made.refusal}")
     if not presenting():
@@ -76,7 +76,7 @@ def view_or_copy(pair: Pair) -> Shown:
     )
 
 
-def _headline(pair: Pair, found: Sequence[InTorch]) -> str:
+def _headline(pair: Pair, found: Sequence[Made]) -> str:
     for way, made in zip(pair.ways, found, strict=True):
         other = in_numpy(way, pair.shape).shape
         if made.kind and made.shape != other:
@@ -87,7 +87,7 @@ def _headline(pair: Pair, found: Sequence[InTorch]) -> str:
     return _("{first}; {second}").format(first=parts[0], second=parts[1])
 
 
-def _verdict(way: Way, made: InTorch) -> str:
+def _verdict(way: Way, made: Made) -> str:
     if made.kind is None:
         return _("`{code}` is refused").format(code=way.torch)
     if made.kind == "copy":
@@ -96,11 +96,11 @@ def _verdict(way: Way, made: InTorch) -> str:
     return _("`{code}` is a view, 0 B").format(code=way.torch)
 
 
-def _notes(pair: Pair, found: Sequence[InTorch]) -> list[str]:
+def _notes(pair: Pair, found: Sequence[Made]) -> list[str]:
     notes = []
     for way, made in zip(pair.ways, found, strict=True):
         other = in_numpy(way, pair.shape)
-        if made.kind != other.kind:
+        if other.kind and made.kind != other.kind:
             told = _("In NumPy, `{code}` is a {kind} with the strides {stride}, in elements.")
             kind = kind_text(other.kind)
             notes.append(told.format(code=way.numpy, kind=kind, stride=other.stride))
@@ -128,11 +128,11 @@ def _show_ways(rows: Sequence[tuple[Pair, Way]]) -> None:
     )
 
 
-def _kind(made: InTorch | InNumpy) -> str:
+def _kind(made: Made) -> str:
     return kind_text(made.kind) if made.kind else _("refused")
 
 
-def _or_none(made: InTorch, numbers: tuple[int, ...]) -> str:
+def _or_none(made: Made, numbers: tuple[int, ...]) -> str:
     return str(numbers) if made.kind else "–"
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.tensors.against_ndarray import (
+from core.tensors.numpy_bridge import (
     branch_on_rows,
     branch_on_values,
     differences,

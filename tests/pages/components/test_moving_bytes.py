@@ -7,8 +7,7 @@ import pytest
 from core.budget.item import Formula, item
 from core.budget.parallel.collectives import PATTERNS, Collective
 from pages.components.moving_bytes import moving_bytes
-from pages.components.moving_bytes.moving_bytes import Device, Texts, moving_rows
-from pages.components.moving_bytes.words import moving_words
+from pages.components.moving_bytes.moving_bytes import Device, Texts, moving_rows, moving_words
 
 FOLDER = moving_bytes._FOLDER
 SOURCE = "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js")))
