@@ -18,23 +18,14 @@ _LINE: Final = 1.25  # height of a line of text, in text sizes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Map:
-    """One heat map.
+    """One heat map."""
 
-    Attributes:
-        title: Above it.
-        rows: The numbers; infinite ones are drawn as gaps.
-        scale: "signed" has 0 in the middle, "weight" goes from 0 to 1, "mask" is 0 or 1.
-        columns: What the columns are called when pointed at.
-        width: Compared with the others.
-        framed: First and last column of a part to frame.
-    """
-
-    title: str
-    rows: Rows
-    scale: Scale
-    columns: Sequence[str]
-    width: float = 1.0
-    framed: tuple[int, int] | None = None
+    title: str  # above it
+    rows: Rows  # the numbers; infinite ones are drawn as gaps
+    scale: Scale  # "signed" has 0 in the middle, "weight" goes from 0 to 1, "mask" is 0 or 1
+    columns: Sequence[str]  # what the columns are called when pointed at
+    width: float = 1.0  # compared with the others
+    framed: tuple[int, int] | None = None  # first and last column of a part to frame
 
 
 def draw_maps(
@@ -45,16 +36,7 @@ def draw_maps(
     height: int,
     at: int | None = None,
 ) -> dict[str, Any]:
-    """Draw maps from left to right and return the layout.
-
-    Args:
-        drawing: Takes the traces.
-        maps: At least one.
-        pieces: A sign for each token: what rows are called.
-        look: How the reader wants to see.
-        height: Of the picture, in pixels.
-        at: A token whose row is framed.
-    """
+    """Draw maps from left to right, a row for each piece, one framed; return the layout."""
     layout = look.layout()
     size = layout["font"]["size"]
     every = max(1, math.ceil(len(pieces) * size * _LINE / (height - 60)))

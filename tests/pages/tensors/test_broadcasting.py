@@ -1,10 +1,9 @@
-"""A mask beside the weights that torch made with it."""
-
-import pytest
+"""The pictures of masks and of matrix products, by their data."""
 
 from core.figures.picture import Look
-from core.figures.tensors.broadcasting.masks import mask_picture
 from core.tensors.masks import MaskSpec, run_mask
+from pages.tensors.broadcasting.masks import mask_picture
+from pages.tensors.broadcasting.matmul import product_picture
 
 
 def drawn(amount=0, route="sdpa", kind="tril", length=4, **look):
@@ -41,8 +40,28 @@ def test_a_row_of_nan_is_written_in_words():
     assert "NaN" in picture.figure.data[-1].text
 
 
-@pytest.mark.parametrize("present", [False, True])
-def test_twelve_tokens_fit(present):
-    picture = drawn(length=12, present=present)
-    assert picture.figure.layout.height <= 430
-    assert len(picture.table["query"]) == 12
+def rows_of(left, right):
+    """Return the texts of the three lines of the table."""
+    table = product_picture(left, right, Look()).table
+    return list(zip(*list(table.values())[1:], strict=True))
+
+
+def test_batches_broadcast_and_the_inner_lengths_meet():
+    assert rows_of((4, 8, 16, 32), (32, 2)) == [
+        ("4", "8", "16", "32", ""), ("→ 4", "→ 8", "", "32", "2"), ("4", "8", "16", "Σ", "2")
+    ]  # fmt: skip
+
+
+def test_a_vector_has_neither_rows_nor_columns():
+    assert rows_of((32,), (32,)) == [("", "32", ""), ("", "32", ""), ("", "Σ", "")]
+
+
+def test_what_forbids_the_product_has_a_cross():
+    assert rows_of((16, 32), (31, 2)) == [("16", "32 ✗", ""), ("", "31 ✗", "2"), ("", "", "")]
+    assert rows_of((2, 4, 5), (3, 5, 6))[0][0] == "2 ✗"
+
+
+def test_a_number_cannot_be_multiplied_and_is_drawn_all_the_same():
+    picture = product_picture((), (3,), Look())
+    assert "cannot be multiplied" in picture.alt
+    assert picture.figure.layout.height > 0

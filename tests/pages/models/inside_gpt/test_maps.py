@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from core.figures.models.inside_gpt.maps import Map, draw_maps
 from core.figures.picture import Drawing, Look
+from pages.models.inside_gpt.maps import Map, draw_maps
 
 PIECES = ("a", "b", "c")
 
@@ -26,14 +26,6 @@ def test_signed_numbers_have_zero_in_the_middle_and_infinite_ones_leave_gaps():
     assert [list(row) for row in trace.z] == [[1, None], [-4, 2], [0, None]]
     assert trace.colorscale[1][1] == Look().color("background")
     assert figure.layout.plot_bgcolor == Look().color("border")
-
-
-def test_weights_and_masks_go_from_zero_to_one():
-    figure = drawn(
-        [a_map([[0.2], [0.4], [0.1]], "weight"), a_map([[True], [False], [True]], "mask")]
-    )
-    assert [(each.zmin, each.zmax) for each in figure.data] == [(0, 1), (0, 1)]
-    assert [list(row) for row in figure.data[1].z] == [[1], [0], [1]]
 
 
 def test_maps_stand_beside_each_other_as_wide_as_asked():
@@ -59,9 +51,3 @@ def test_numbers_are_written_where_they_can_be_read(present):
     small, wide = drawn([a_map([[1.0] * 3] * 3)], present=present), drawn([a_map([[1.0] * 40] * 3)])
     assert bool(small.data[0].texttemplate) is not present
     assert not wide.data[0].texttemplate
-
-
-def test_the_row_of_a_token_and_the_part_of_a_head_are_framed():
-    figure = drawn([a_map([[1.0] * 8] * 3, framed=(2, 4))], at=1)
-    boxes = [(each.x0, each.x1, each.y0, each.y1) for each in figure.layout.shapes]
-    assert boxes[1:] == [(1.5, 3.5, -0.5, 2.5), (-0.5, 7.5, 0.5, 1.5)]

@@ -6,7 +6,7 @@ import torch
 from core.budget import MODELS
 from core.expressions import MATERIALIZED, ON_META
 from core.models.gpt import GPT
-from core.tensors.presets import BY_KEY, PRESETS, counted, given, without_data
+from core.tensors.examples import PRESETS, counted, given, without_data
 from core.tensors.trace import trace
 from core.train.config import TrainConfig
 
@@ -14,17 +14,17 @@ REFUSED = {"refused", "merge"}
 
 
 def run(key):
-    preset = BY_KEY[key]
+    preset = PRESETS[key]
     x, limits = given(preset.shape, preset.dtype)
     return trace(preset.source, {"x": x}, limits)
 
 
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
-def test_a_preset_runs_or_is_refused_as_its_title_says(preset):
-    ended = run(preset.key)
-    assert (ended.error is not None) == (preset.key in REFUSED)
-    assert ("refuse" in preset.title) == (preset.key in REFUSED)
-    assert ended.refused_shape is not None or preset.key not in REFUSED
+@pytest.mark.parametrize("key", PRESETS)
+def test_a_preset_runs_or_is_refused_as_its_title_says(key):
+    ended = run(key)
+    assert (ended.error is not None) == (key in REFUSED)
+    assert ("refuse" in PRESETS[key].title["en"]) == (key in REFUSED)
+    assert ended.refused_shape is not None or key not in REFUSED
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,7 @@ def test_the_shifted_logits_of_a_large_batch_are_copied_whole():
 
 
 def test_sizes_are_those_of_the_models_that_are_named():
-    by_name = {model.name: model for model in MODELS.values()}
-    assert all(preset.of == MODELS[preset.model].name for preset in PRESETS if preset.model)
-    named = {preset.key: by_name[preset.of] for preset in PRESETS if preset.model}
+    named = {key: MODELS[preset.model] for key, preset in PRESETS.items() if preset.model}
     assert len(named) == 5
     # which dimension has which size of the model
     dims = {
@@ -82,16 +80,11 @@ def test_sizes_are_those_of_the_models_that_are_named():
     assert dims.keys() == named.keys()
     for key, names in dims.items():
         for dim, name in names.items():
-            size, most = BY_KEY[key].shape[dim], getattr(named[key], name)
+            size, most = PRESETS[key].shape[dim], getattr(named[key], name)
             assert size <= most if name == "seq_len" else size == most, (key, name)
     heads = run("scores_70b").steps[-1].outputs[0].layout.shape[1]
     assert heads == named["scores_70b"].num_heads
     assert run("repeat_kv_70b").steps[-1].outputs[0].layout.shape[1] == heads
-
-
-def test_keys_are_unique_and_short_enough_for_links():
-    assert len(BY_KEY) == len(PRESETS)
-    assert all(key.isidentifier() for key in BY_KEY)
 
 
 def test_a_tensor_has_data_as_long_as_it_is_small():
@@ -120,9 +113,9 @@ def test_the_small_gpt_has_the_shapes_that_its_examples_say():
     attention.qkv.register_forward_hook(lambda _module, _inputs, out: seen.append(out.shape))
     attention(torch.zeros(1, shape.seq_len, shape.hidden_dim))
 
-    assert BY_KEY["own_qkv"].shape == tuple(seen[0])
-    assert f"H={shape.num_heads}" in BY_KEY["own_qkv"].source
-    assert BY_KEY["own_weight"].shape == tuple(attention.qkv.weight.shape)
+    assert PRESETS["own_qkv"].shape == tuple(seen[0])
+    assert f"H={shape.num_heads}" in PRESETS["own_qkv"].source
+    assert PRESETS["own_weight"].shape == tuple(attention.qkv.weight.shape)
     assert [step.kind for step in run("own_weight").steps] == ["view", "view"]
     first, *_others, product = run("own_qkv").steps
     assert first.kind == "view"

@@ -1,17 +1,16 @@
-"""The pictures of patterns, indices and attention, checked by their data."""
+"""The pictures of patterns, indices and attention, by their data."""
 
 import numpy as np
-import pytest
 
 from core.figures.picture import Look
-from core.figures.tensors.rearrange_and_einsum.attention import attention_picture
-from core.figures.tensors.rearrange_and_einsum.axes import axis_color, mixed
-from core.figures.tensors.rearrange_and_einsum.cells import pattern_picture
-from core.figures.tensors.rearrange_and_einsum.indices import IndexCell, IndexRow, index_picture
-from core.figures.theme import COLORS
 from core.tensors.attention import LLAMA_70B, TOY, by_hand, run_attention
+from core.tensors.einsum import run_einsum
 from core.tensors.pattern_cells import PatternCall, axes_in, run_pattern
 from core.units import GIB
+from pages.tensors.rearrange_and_einsum.attention import attention_picture
+from pages.tensors.rearrange_and_einsum.einsum import index_picture
+from pages.tensors.rearrange_and_einsum.inputs import axis_color
+from pages.tensors.rearrange_and_einsum.pattern import pattern_picture
 
 SPLIT = "b t (h d) -> b h t d"
 LENGTHS = {"b": 2, "t": 4, "h": 2, "d": 3}
@@ -57,15 +56,6 @@ def test_each_name_has_its_colour_on_both_sides_of_the_pattern():
     assert "(2, 2, 4, 3)" in right
 
 
-def test_an_axis_that_was_summed_away_colours_only_the_left():
-    call = PatternCall(operation="reduce", pattern="b t -> b", lengths={"b": 2, "t": 3})
-    figure = pattern_picture(run_pattern(call), "t", ("b", "t"), Look()).figure
-
-    shades = [trace.fillcolor for trace in figure.data if trace.mode == "lines"]
-    assert len(set(shades)) == 4
-    assert shades[-1] == COLORS["light"]["surface"]
-
-
 def test_a_number_is_written_only_where_its_cell_is_wider_on_a_narrow_screen():
     """660 px of picture on a screen of 1024; a digit of 13 px takes 6.7 of them in Source Sans."""
     shown = 0
@@ -90,29 +80,6 @@ def test_a_part_of_a_large_tensor_has_no_numbers():
     assert 4096 in picture.table["length"]
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_a_mixed_colour_lies_between_the_page_and_the_colour(mode):
-    look = Look(mode=mode)
-
-    assert mixed(look.color("axis_1"), 1, look) == look.color("axis_1")
-    assert mixed(look.color("axis_1"), 0, look) == look.color("background")
-
-
-def test_a_summed_index_and_a_wrong_length_are_written_not_only_coloured():
-    cells = (
-        IndexCell(index="i", length=4),
-        IndexCell(index="j", length=3, mark="summed"),
-        IndexCell(index="k", length=5, mark="wrong"),
-    )
-    picture = index_picture(
-        [IndexRow(label="x (4, 3)", cells=cells)], ("i", "j", "k"), "j", "A sentence.", Look()
-    )
-
-    assert [note.text for note in picture.figure.layout.annotations] == ["4", "Σ j", "✗ <b>5</b>"]
-    assert picture.table["j"] == ["Σ j"]
-    assert picture.figure.layout.shapes[-1].x0 == 1 - 0.49
-
-
 def test_bars_are_the_bytes_of_each_statement():
     run = run_attention(LLAMA_70B, 8192, by_hand(LLAMA_70B, 8192))
     result, temporary = attention_picture(run, Look()).figure.data
@@ -129,3 +96,12 @@ def test_weights_stand_beside_the_bars_where_there_are_numbers():
 
     assert np.allclose(np.sum(weights.z, axis=1), 1)
     assert "4 tokens" in attention_picture(run, Look()).alt
+
+
+def test_a_summed_index_is_written_and_not_only_coloured():
+    run = run_einsum("ij,jk->ik", {"i": 4, "j": 3, "k": 5}, "float32")
+    picture = index_picture(run, "j", Look())
+    texts = [note.text for note in picture.figure.layout.annotations]
+    assert texts == ["4", "3", "3", "5", "4", "Σ j", "5"]
+    assert picture.table["j"] == ["3", "3", "Σ j"]
+    assert picture.table["k"] == ["–", "5", "5"]

@@ -1,4 +1,4 @@
-"""Shapes below one another, a box a dimension, aligned from the right."""
+"""What the pictures of this page are made of: boxes of shapes, and cells in colours."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,6 @@ class Line:
 
 
 def operand_box(column: Column, number: int) -> Box:
-    """Return the box of an operand in a column of lengths that are broadcast."""
     length, becomes = column.lengths[number], column.length
     words: dict[str, object] = {"dim": column.dim, "length": length, "count": becomes}
     if becomes is None:
@@ -60,7 +59,6 @@ def operand_box(column: Column, number: int) -> Box:
 
 
 def end_box(column: Column) -> Box:
-    """Return the box of the result in a column of lengths that are broadcast."""
     if column.length is None:
         return Box(text="✗", state="refused", said=_refusal(column))
     said = _("dimension {dim} of the result: {length}")
@@ -79,14 +77,7 @@ def draw_boxes(
 ) -> None:
     """Draw the shapes; the last column stands at x = -1, the first line at y = 0.
 
-    A click on a box carries its column, counted from the right: -1, -2, ...
-
-    Args:
-        drawing: What they are added to.
-        columns: Their titles.
-        lines: One a shape.
-        look: How the reader wants to see.
-        chosen: The column with a frame, counted from the right; None for no frame.
+    A click on a box carries its column, counted from the right, as that with a frame: -1, -2, ...
     """
     places = [
         (x, y, box)
@@ -133,7 +124,6 @@ def _draw_box(drawing: Drawing, x: int, y: int, state: State, look: Look) -> Non
 
 
 def box_axes(columns: Sequence[str], lines: Sequence[Line], look: Look) -> dict[str, Any]:
-    """Return the axes of the boxes: columns named above, lines named at the left."""
     base, count = look.layout(), len(columns)
     still = {"showgrid": False, "zeroline": False, "fixedrange": True, "showline": False}
     left = -max(count, _FEWEST_COLUMNS) - 0.5
@@ -161,3 +151,31 @@ def boxes_height(num_lines: int, look: Look) -> int:
     """Return the pixels that lines of boxes need, without the titles above."""
     size: int = look.layout()["font"]["size"]
     return round(num_lines * _ROW * size)
+
+
+def draw_layers(
+    drawing: Drawing,
+    levels: Sequence[Sequence[int]],
+    shares: Sequence[tuple[str, float]],
+    look: Look,
+    *,
+    left: float = 0,
+    axes: tuple[str, str] = ("x", "y"),
+) -> None:
+    """Draw rows of cells from y = 0; a level is a place in `shares`, colour and opacity."""
+    for level, (meaning, share) in enumerate(shares):
+        color = look.color(meaning)
+        drawing.trace(
+            "heatmap",
+            x=[left + j for j in range(max(map(len, levels), default=0))],
+            y=list(range(len(levels))),
+            z=[[1 if each == level else None for each in row] for row in levels],
+            colorscale=[[0, color], [1, color]],
+            opacity=share,
+            showscale=False,
+            hoverinfo="skip",
+            xgap=2,
+            ygap=2,
+            xaxis=axes[0],
+            yaxis=axes[1],
+        )
