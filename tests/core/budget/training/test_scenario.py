@@ -92,13 +92,6 @@ def test_a_tidied_scenario_needs_the_same_memory(scenario):
     assert training_budget(tidy.spec, tidy.recipe, tidy.cluster).item.amount == expected
 
 
-def test_what_a_text_does_not_say_is_a_default():
-    assert read_scenario("gpt2;t4") == named_scenario("gpt2", "t4")
-    assert read_scenario("gpt2;t4;num_devices=2;lora=4,q+v,bfloat16") == named_scenario(
-        "gpt2", "t4", TrainingRecipe(lora=LoRA(rank=4)), {"num_devices": 2}
-    )
-
-
 def test_a_model_or_a_device_of_the_readers_own_has_no_key():
     plain = named_scenario("gpt2", "t4")
     wide = Scenario(
