@@ -269,6 +269,18 @@ def counted(
     return item(name, formula, values, unit=unit, source=source, kind="exact")
 
 
+def estimated(
+    name: str,
+    formula: Formula,
+    values: Mapping[str, Number],
+    source: str,
+    band: float | tuple[float, float],
+    unit: str = "bytes",
+) -> Item:
+    """Return what `formula` gives for `values`, and how far the truth may lie: see `item`."""
+    return item(name, formula, values, unit=unit, source=source, kind="estimated", band=band)
+
+
 def total(name: str, parts: Sequence[Item], *, source: str, combine: Combine = "sum") -> Item:
     """Return the sum (or the maximum) of items in one unit; it is of their weakest kind.
 

@@ -101,7 +101,7 @@ def probe_machine(*, refresh: bool = False) -> Probe:
         known = None if refresh else cached_probe()
         if known is not None:
             return known
-        lines = lines_of("core.machine.probe", ["--json"], seconds=PROBE_SECONDS)
+        lines = lines_of("core.machine.probe", seconds=PROBE_SECONDS)
         probe = probe_from_json(json.loads("".join(lines)))
         keep_probe(probe)
         return probe

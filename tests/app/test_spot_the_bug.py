@@ -109,9 +109,6 @@ def test_every_card_is_answered_and_leads_to_a_page_that_takes_its_link(open_pag
     there = open_page(card.page, **card.query)
     assert [each.value for each in there.exception] == []
     refused = [
-        each.value
-        for each in there.caption
-        for name in card.query
-        if f"`{name}`" in each.value
+        each.value for each in there.caption for name in card.query if f"`{name}`" in each.value
     ]
     assert refused == []

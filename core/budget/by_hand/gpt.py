@@ -6,7 +6,7 @@ its gradients, its optimizer and the tensors that autograd saves (tests/core/bud
 
 from typing import Literal
 
-from core.budget.item import Formula, Item, Number, counted, item, total
+from core.budget.item import Formula, Item, Number, counted, estimated, total
 from core.language import N_
 from core.models.spec import GPTShape
 
@@ -107,14 +107,12 @@ def activations(shape: GPTShape, batch_size: int, precision: Precision) -> Item:
 
     Sequences are `shape.seq_len` tokens long.
     """
-    return item(
+    return estimated(
         "activations",
         ACTIVATIONS[precision],
         {**_sizes(shape), "num_tokens": batch_size * shape.seq_len},
-        unit="bytes",
-        source=_SAVED,
-        kind="estimated",
-        band=0.02,
+        _SAVED,
+        0.02,
     )
 
 

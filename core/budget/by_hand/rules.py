@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, counted, item, total
+from core.budget.item import Formula, Item, counted, estimated, item, total
 from core.language import N_
 
 STATE_RULE: Final = Formula("16 * num_params")
@@ -47,14 +47,13 @@ def flops_rule(num_params: int, num_tokens: int) -> Item:
     Attention over the context and the embedding's look-ups are left out, so a small model with a
     long context is off by some tens of per cent.
     """
-    return item(
+    return estimated(
         "training FLOPs",
         FLOPS_RULE,
         {"num_params": num_params, "num_tokens": num_tokens},
-        unit="FLOPs",
-        kind="estimated",
-        band=0.1,
-        source=N_("Kaplan et al. 2020, Scaling Laws for Neural Language Models, section 2.1"),
+        N_("Kaplan et al. 2020, Scaling Laws for Neural Language Models, section 2.1"),
+        0.1,
+        "FLOPs",
     )
 
 

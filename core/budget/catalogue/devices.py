@@ -32,8 +32,7 @@ def _sold(row: dict[str, Any]) -> DeviceSpec:
         context=CUDA_CONTEXT if has_context else 0,
         bandwidth=row.pop("gb_per_second") * 1e9,
         **{name: row.pop(name, 0) * 1e9 for name in _LINKS},
-        date=READ,
-        **row,
+        **{"date": READ} | row,
     )
 
 

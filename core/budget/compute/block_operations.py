@@ -6,7 +6,7 @@ from typing import Final
 from core.budget.check import check_choice, check_range
 from core.budget.compute.forward_flops import STATES, flop_sizes
 from core.budget.compute.intensity import MOVED, PHASES, Operation, Phase, elementwise, matmul
-from core.budget.item import Formula, Number, counted, item
+from core.budget.item import Formula, Number, counted, estimated, item
 from core.budget.recipe import MAX_TOKENS
 from core.budget.weights.parameters import RECURRENT_INPUTS
 from core.language import N_
@@ -67,13 +67,9 @@ def op_intensities(
     rows = batch_size * num_queries
     num_recurrent = len(spec.recurrent.layers) if spec.recurrent else 0
     norm = elementwise(
-        N_("norm"),
-        rows,
-        spec.hidden_dim,
-        flops_each=NORM_FLOPS,
-        num_operands=2,
-        item_bytes=item_bytes,
-    )
+        N_("norm"), rows, spec.hidden_dim,
+        flops_each=NORM_FLOPS, num_operands=2, item_bytes=item_bytes,
+    )  # fmt: skip
     head = matmul(N_("head"), rows, spec.hidden_dim, spec.vocab_size, item_bytes)
     attention = _attention(spec, context, batch_size, phase, item_bytes)
     added = elementwise(
@@ -262,10 +258,7 @@ def _experts(
     routed = Operation(
         name=N_("experts"),
         flops=counted("experts", EXPERT_FLOPS, sizes, MOVED, "FLOPs"),
-        moved=item(
-            "experts", EXPERT_BYTES, sizes,
-            unit="bytes", source=MOVED, kind="estimated", band=(0.2, 0.0),
-        ),
+        moved=estimated("experts", EXPERT_BYTES, sizes, MOVED, (0.2, 0.0)),
     )  # fmt: skip
     shared = int(sizes["num_matrices"]) * mixture.num_shared * mixture.expert_dim
     always = matmul(N_("shared experts"), rows, spec.hidden_dim, shared, item_bytes)

@@ -127,11 +127,7 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
 def training_forward(
     spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: bool = False
 ) -> Item:
-    """Return the FLOPs of a forward pass of training: with multi-token prediction, if there is any.
-
-    Raises:
-        ValueError: As `forward_flops`.
-    """
+    """Return the FLOPs of a forward pass of training: with multi-token prediction if there is."""
     forward = forward_flops(spec, num_tokens, seq_len, causal=causal)
     if not spec.num_mtp_layers:
         return forward

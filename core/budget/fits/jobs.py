@@ -5,7 +5,6 @@ What a job needs does not depend on the device: it is worked out once and held a
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Final, Literal, Protocol, Self
 
 from core.budget.catalogue.devices import DEVICES
@@ -21,30 +20,26 @@ from core.models.spec import ModelSpec
 Size = Literal["sequences", "tokens"]
 _ANY_DEVICE: Final = DEVICES["h100-sxm"]  # a need is the same on every device
 
-SERVING_FORMATS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "fp32": "float32",
-        "bf16": "bfloat16",
-        "fp8": "fp8_block128",
-        "int8": "int8_channel",
-        "int4": "int4_group128",
-        "nf4": "nf4_double_quant",
-    }
-)
+SERVING_FORMATS: Final[Mapping[str, str]] = {
+    "fp32": "float32",
+    "bf16": "bfloat16",
+    "fp8": "fp8_block128",
+    "int8": "int8_channel",
+    "int4": "int4_group128",
+    "nf4": "nf4_double_quant",
+}
 """Short name -> how the matrices are stored: a name of `core.dtypes`."""
 
 WIDE: Final = "bf16"  # the way of a model that its makers did not quantize
 
-TRAINING_WAYS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "fp32": N_("everything in fp32"),
-        "mixed": N_("mixed precision"),
-        "adam8bit": N_("mixed, 8-bit Adam"),
-        "bf16": N_("everything in bf16"),
-        "lora": N_("LoRA on bf16 weights"),
-        "qlora": N_("LoRA on NF4 weights"),
-    }
-)
+TRAINING_WAYS: Final[Mapping[str, str]] = {
+    "fp32": N_("everything in fp32"),
+    "mixed": N_("mixed precision"),
+    "adam8bit": N_("mixed, 8-bit Adam"),
+    "bf16": N_("everything in bf16"),
+    "lora": N_("LoRA on bf16 weights"),
+    "qlora": N_("LoRA on NF4 weights"),
+}
 """Short name -> what it is, a message id."""
 
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, counted, item
+from core.budget.item import Formula, Item, Number, counted, estimated
 from core.budget.parallel.context import local_recipe, ring_traffic
 from core.budget.parallel.ranks import Axis
 from core.budget.recipe import TrainingRecipe
@@ -243,8 +243,5 @@ def _between_expert_ranks(
         "num_exchanges": 4 + 2 * again,
         "experts_per_token": experts_per_token,
     }
-    line = item(
-        N_("all-to-all of tokens"), _EXCHANGE, sent,
-        unit="bytes", source=EXPERTS, kind="estimated", band=1 / (share.expert - 1),
-    )  # fmt: skip
+    line = estimated(N_("all-to-all of tokens"), _EXCHANGE, sent, EXPERTS, 1 / (share.expert - 1))
     return Transfer(axis="expert", item=line)

@@ -19,6 +19,7 @@ from core.budget.item import (
     Number,
     as_guessed,
     counted,
+    estimated,
     item,
     total,
 )
@@ -119,9 +120,6 @@ def decode_latency(
 
     `context` are the tokens that are read back for the new one; None is the middle of the answer,
     which is the mean over it.
-
-    Raises:
-        ValueError: As `prefill_latency`.
     """
     seen = mean_context(serving) if context is None else context
     read = kv_read(spec, seen, serving.concurrency, serving.kv_format, serving.tensor)
@@ -223,10 +221,7 @@ def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item
             "num_experts": spec.mixture.num_experts,
             "num_tokens": num_tokens,
         }
-        experts = item(
-            "experts", EXPERTS_READ, values,
-            unit="bytes", source=_PICKED, kind="estimated", band=(0.2, 0.0),
-        )  # fmt: skip
+        experts = estimated("experts", EXPERTS_READ, values, _PICKED, (0.2, 0.0))
         parts.append(experts)
     return as_guessed(total("weights read", parts, source=_WEIGHTS_READ), spec)
 

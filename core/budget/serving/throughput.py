@@ -95,11 +95,7 @@ def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
 
 
 def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Curve:
-    """Return the curve over sequences at once, some way beyond the point where memory ends it.
-
-    Raises:
-        ValueError: As `inference_budget` and `prefill_latency`.
-    """
+    """Return the curve over sequences at once, some way beyond the point where memory ends it."""
     largest = largest_concurrency(spec, serving, cluster)
     prefill = prefill_latency(spec, serving, cluster)
     points = []

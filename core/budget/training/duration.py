@@ -12,6 +12,7 @@ from core.budget.item import (
     Kind,
     Number,
     as_guessed,
+    estimated,
     item,
     total,
     weakest,
@@ -68,11 +69,7 @@ def seconds_item(
     *,
     known: Kind = "estimated",
 ) -> Item:
-    """Return `training_seconds` with its formula; `known` is how the peak is known.
-
-    Raises:
-        ValueError: As `training_seconds`.
-    """
+    """Return `training_seconds` with its formula; `known` is how the peak is known."""
     for name, value in (("num_params", num_params), ("num_tokens", num_tokens)):
         check_range(name, value, 1, MOST)
     check_range("num_devices", num_devices, 1, 10**9)
@@ -193,4 +190,4 @@ def cost(num_devices: int, seconds: float, price_per_hour: float) -> Item:
     check_range("seconds", seconds, 0, 1e30)
     check_range("price_per_hour", price_per_hour, 0, 1e6)
     values = {"num_devices": num_devices, "seconds": seconds, "price_per_hour": price_per_hour}
-    return item(N_("cost"), COST, values, unit="USD", source=_PRICE, kind="estimated", band=0.1)
+    return estimated(N_("cost"), COST, values, _PRICE, 0.1, "USD")

@@ -11,7 +11,7 @@ from typing import Final
 
 from core.budget.budget import Budget
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, as_guessed, counted, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, counted, estimated, total
 from core.budget.parallel.context import local_recipe, received_block
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, shares
@@ -93,10 +93,9 @@ def _stage(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Sha
         n > 1 for n in (cluster.data, cluster.tensor, cluster.pipeline, cluster.context)
     )
     if num_groups:
-        buffers = item(
-            "communication buffers", BUFFERS, {"num_groups": num_groups},
-            unit="bytes", source=_BUFFERS, kind="estimated", band=(0.6, 1.0),
-        )  # fmt: skip
+        buffers = estimated(
+            "communication buffers", BUFFERS, {"num_groups": num_groups}, _BUFFERS, (0.6, 1.0)
+        )
         extra.insert(0, buffers)
     if cluster.context > 1:
         extra.insert(0, received_block(spec, recipe, share))
@@ -106,10 +105,7 @@ def _stage(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Sha
 
 def allocator_reserve(num_bytes: Number) -> Item:
     """Return what the allocator reserves beyond the bytes in tensors."""
-    return item(
-        "allocator reserve", RESERVE, {"allocated": num_bytes},
-        unit="bytes", source=_RESERVE, kind="estimated", band=(1.0, 2.0),
-    )  # fmt: skip
+    return estimated("allocator reserve", RESERVE, {"allocated": num_bytes}, _RESERVE, (1.0, 2.0))
 
 
 def rank_items(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> tuple[Item, ...]:

@@ -123,10 +123,7 @@ def _frozen_weights(
     if block is None and FORMATS[lora.base_format].bits >= 16:
         stored = {**sizes, "weight_bytes": FORMATS[lora.base_format].bits // 8}
         rule = WEIGHTS if held.experts else DENSE_WEIGHTS
-        return [
-            counted("frozen weights", rule, stored, _LORA),
-            adapters,
-        ]
+        return [counted("frozen weights", rule, stored, _LORA), adapters]
     num_quantized = held.attention + held.dense_ffn - held.biases  # experts stay as they are
     codes = quantized_weights(
         -(-num_quantized // share.weight_shards), block or FORMATS[lora.base_format]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.catalogue.precisions import PRECISIONS
-from core.budget.item import Formula, Item, Number, counted, item, total
+from core.budget.item import Formula, Item, Number, counted, estimated, total
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.training.activations import (
@@ -171,9 +171,7 @@ def _around(case: _Case, num_copied: Number) -> tuple[Item, ...]:
         around = (counted("cached copies", CAST_COPIES, values, AUTOCAST),)
     if case.share.weight_shards == 1 and case.recipe.precision != "fsdp2":
         return around
-    gathered = item(
-        "gathered weights", GATHERED, sizes, unit="bytes", source=FSDP, kind="estimated", band=0.2
-    )
+    gathered = estimated("gathered weights", GATHERED, sizes, FSDP, 0.2)
     return (*around, gathered)
 
 

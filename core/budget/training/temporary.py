@@ -6,7 +6,7 @@ from typing import Final
 from core.budget.catalogue.optimizers import OPTIMIZERS, walk
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.item import Formula, Item, Number, counted, item
+from core.budget.item import Formula, Item, Number, counted, estimated
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.weights.parameters import ParameterCounts
@@ -277,10 +277,9 @@ def _with_kept_logits(
     """Return what the formula says; of a loss in one piece the loop may keep the logits too."""
     if sizes["loss_chunks"] > 1:
         return counted("logits and loss", chunked, sizes, _LOSS)
-    return item(
-        "logits and loss", whole, sizes, unit="bytes", source=_KEPT_LOGITS,
-        kind="estimated", band=(0.0, sizes["made_bytes"] / bytes_each),
-    )  # fmt: skip
+    return estimated(
+        "logits and loss", whole, sizes, _KEPT_LOGITS, (0.0, sizes["made_bytes"] / bytes_each)
+    )
 
 
 def step_temporary(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
@@ -290,9 +289,7 @@ def step_temporary(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     if recipe.optimizer == "muon" and sizes["largest_square"]:
         rule = MUON
     if rule in {FOR_LOOP, MUON}:
-        return item(
-            "temporary", rule, sizes, unit="bytes", source=source, kind="estimated", band=0.35
-        )
+        return estimated("temporary", rule, sizes, source, 0.35)
     return counted("temporary", rule, sizes, source)
 
 
@@ -309,7 +306,7 @@ def flowing(sizes: Mapping[str, Number]) -> Item:
     First that of its product and of its last matrix; then those of all that the product was made
     of, in place of the product.
     """
-    return item("temporary", FLOWING, sizes, unit="bytes", source=FLOW, kind="estimated", band=0.5)
+    return estimated("temporary", FLOWING, sizes, FLOW, 0.5)
 
 
 def scores_flowing(
@@ -325,9 +322,7 @@ def scores_flowing(
         "params_between": params_between,
         "activations_between": activations_between,
     }
-    return item(
-        "temporary", SCORES_FLOWING, values, unit="bytes", source=FLOW, kind="estimated", band=0.5
-    )
+    return estimated("temporary", SCORES_FLOWING, values, FLOW, 0.5)
 
 
 def scores_in_forward(sizes: Mapping[str, Number]) -> Item:

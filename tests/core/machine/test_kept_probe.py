@@ -56,10 +56,6 @@ def test_a_probe_survives_the_journey_through_json(made_probe):
     assert probe_from_json(json.loads(json.dumps(made_probe.to_json()))) == made_probe
 
 
-def test_a_dtype_works_only_when_every_operation_does(made_probe):
-    assert not made_probe.devices[0].dtypes[0].works
-
-
 def test_the_best_device_is_the_first_accelerator(made_probe):
     assert made_probe.best_device is made_probe.devices[1]
 

@@ -25,7 +25,6 @@ from tests.core.budget.parallel.held import PATTERNS, held_after
 from tests.core.budget.test_share import model
 
 SIZES = range(2, 65)
-RECIPE = TrainingRecipe(seq_len=128 * 63, accumulation=4)
 
 
 def spread(num_ranks, **split):
