@@ -25,13 +25,9 @@ _BOOKKEEPING: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curve:
-    """The validation loss of one run.
+    """The validation losses of one run, in nats per token, at rising steps.
 
-    Attributes:
-        title: What its reader called it, else the name in its config.
-        steps: Optimizer steps at which it was evaluated, rising.
-        losses: Validation loss there, in nats per token.
-        text: Which text and which tokens; losses of different ones cannot be compared.
+    `text` says which text and which tokens: losses of different ones cannot be compared.
     """
 
     run: str
