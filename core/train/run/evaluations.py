@@ -52,7 +52,7 @@ def validation_curve(directory: Path) -> Curve:
     config, text = reader.info["config"], reader.info.get("text") or {}
     by_step: dict[int, float] = {}
     for event in reader.read_new().events:
-        if event["kind"] == "eval" and event["validation_loss"] is not None:
+        if event["kind"] == "eval" and event.get("validation_loss") is not None:
             step = event["step"]
             by_step = {known: by_step[known] for known in by_step if known < step}
             by_step[step] = float(event["validation_loss"])
