@@ -108,11 +108,6 @@ def test_the_terminal_tells_address_code_and_pin_and_the_pin_leaves_the_environm
     assert "B2G_TEACHER_PIN" not in os.environ
 
 
-def test_a_server_for_this_computer_tells_nothing(capsys):
-    announce()
-    assert capsys.readouterr().out == ""
-
-
 def test_a_viewer_reads_who_controls_and_finds_every_control_greyed(viewer):
     assert not viewer.exception
     assert button(viewer, "Train").disabled
@@ -276,21 +271,6 @@ def test_a_student_sees_the_place_in_the_line_and_may_leave_it(viewer, line):
     assert any(each.label == "Train my own" for each in app.button)
 
 
-def test_a_reload_keeps_the_place_and_another_browser_has_none(
-    viewer, line, as_browser, open_page, comes_from
-):
-    button(viewer.run(), "Train my own").click().run()
-    again = open_page(PAGE)
-    assert "Your run waits: number 1 in the line." in texts(again)
-    as_browser("ben")
-    other = button(open_page(PAGE), "Train my own").click().run()
-    assert "number 2 in the line" in texts(other.run())
-    as_browser("ann")
-    button(again, "Leave the line").click().run()
-    as_browser("ben")
-    assert "number 1 in the line" in texts(other.run())
-
-
 def test_who_waits_can_leave_also_when_the_teacher_allows_no_more_or_gives_the_pin(viewer, line):
     app = button(viewer.run(), "Train my own").click().run()
     classroom().sandbox_allowed = False
@@ -298,23 +278,6 @@ def test_who_waits_can_leave_also_when_the_teacher_allows_no_more_or_gives_the_p
     app = give(app, PIN)
     app = button(app, "Leave the line").click().run()
     assert not [each for each in app.button if each.label in {"Leave the line", "Train my own"}]
-
-
-def test_a_reload_keeps_a_student_s_own_run(
-    viewer, line, as_browser, open_page, a_run, monkeypatch
-):
-    button(viewer.run(), "Train my own").click().run()
-    started(line, monkeypatch, a_run.name)
-    app = open_page(PAGE)
-    assert app.query_params["run"] == a_run.name
-    assert "This run is your own" in texts(app)
-    assert browser_part(app, "live_chart")["controls"] == "enabled"
-    as_browser("ben")
-    other = open_page(PAGE, run=a_run.name)
-    assert "This run is your own" not in texts(other)
-    assert browser_part(other, "live_chart")["controls"] == "disabled"
-    with pytest.raises(ControlRefusedError, match="You are watching"):
-        send_command(a_run.name, "stop", None)
 
 
 def test_a_reload_stays_with_the_run_that_the_student_looks_at(
@@ -363,13 +326,6 @@ def test_the_toggle_of_the_sandbox_is_the_server_s(a_class, comes_from, open_pag
     app.toggle(key="frame_sandbox").set_value(True).run()
     assert classroom().sandbox_allowed
     assert open_page(PAGE).toggle(key="frame_sandbox").value is True
-
-
-def test_the_invitation_shows_the_address_and_a_code(viewer):
-    html = " ".join(each.proto.body for each in viewer.get("html"))
-    assert class_address() in html
-    assert 'src="data:image/svg+xml' in html
-    assert f'alt="QR code of {class_address()}"' in html
 
 
 def test_a_page_asks_for_its_slot_when_its_frame_has_given_its_own_back(open_page, monkeypatch):

@@ -134,10 +134,3 @@ def test_a_replay_at_its_own_speed_is_a_link_and_shows_a_run_under_way(new_page,
     page.until(f"{VIEW}.history.columns.step.length >= 2")
     assert steps_shown(page) < NUM_STEPS
     assert page.locator(".live-controls").is_hidden()
-
-
-def test_a_speed_that_is_none_is_named_and_the_run_is_shown_whole(new_page, visit, over):
-    page = visit(new_page(), "/live-run", run=FAST, speed="9000")
-    page.until(f"{VIEW}?.history.columns.step.length === {NUM_STEPS}")
-    assert "9000" in page.get_by_test_id("stMain").inner_text()
-    assert page.get_by_text("A replay,").count() == 0

@@ -220,15 +220,6 @@ def test_the_curves_grow_without_a_reload(watching, run):
     page.locator(".st-key-headline").get_by_text(f"step 80 of {NUM_STEPS}").wait_for()
 
 
-def test_two_browsers_show_the_same_step(watching, run):
-    pages = [watching(), watching()]
-    run.train(15)
-    for page in pages:
-        wait_for_steps(page, 75)
-    first, second = [page.locator(".st-key-headline").inner_text() for page in pages]
-    assert first == second == headline_of(run)
-
-
 def test_zoom_and_connection_survive_updates_a_slider_and_a_theme_change(watching, run):
     page = watching()
     zoomed = zoom(page)
@@ -492,31 +483,6 @@ def test_the_time_left_follows_the_speed_limit_and_a_pause_has_none(watching, ru
     assert f"{units.format_seconds(6.8)} left" in told(state="running")
 
 
-def test_an_ended_run_shows_its_mean_speed(watching, run):
-    page = watching()
-    for _step in range(60):
-        run.step += 1
-        run.store.append_step(
-            StepRecord(
-                step=run.step,
-                time=1e9 + 2 + run.step / 10,
-                seconds=0.1,
-                loss=2.0,
-                learning_rate=5e-3,
-                grad_norm=1.0,
-                tokens_per_second=10_240.0,
-                resident_bytes=1 << 28,
-            )
-        )
-    run.state("finished")
-    page.until(f"{VIEW}.history.state.state === 'finished'")
-    wait_for_steps(page, 120)
-    mean = 120 * 1024 / (60 * 0.02 + 60 * 0.1)
-    shown = page.locator(".live-progress").inner_text()
-    assert units.format_rate(mean, "tokens") in shown
-    assert units.format_rate(10_240, "tokens") not in shown
-
-
 def test_space_and_full_stop_control_the_run_but_not_while_an_input_has_the_focus(watching, run):
     page = watching()
     page.locator("h1").click()
@@ -556,11 +522,6 @@ def test_a_run_that_ran_out_of_memory_says_how_much_it_wanted(new_page, visit, s
     page.get_by_text("predicted to need 3.00 GiB, the process held 5.00 GiB").wait_for()
     page.get_by_text("Halve the batch to 8").wait_for()
     page.get_by_text("Other processes (2) hold 6.00 GiB of this GPU").wait_for()
-
-
-def test_a_run_that_is_not_there_is_named_and_nothing_breaks(new_page, visit):
-    page = visit(new_page(), "/live-run", run="20250101t000000z-nobody-0000")
-    page.get_by_text("There is no run called 20250101t000000z-nobody-0000 here that").wait_for()
 
 
 def test_a_lesson_shows_what_train_would_begin_although_there_are_runs(new_page, visit, run):

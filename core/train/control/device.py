@@ -62,9 +62,8 @@ class TrainingDevice:
 def training_devices(kind: str, gpu: str = "") -> tuple[TrainingDevice, ...]:
     """Return what a run may train on, at least one: the GPUs from the least busy on, or the named.
 
-    Args:
-        kind: "cpu", "cuda" or "mps".
-        gpu: A UUID or its beginning, or a number among the visible GPUs; empty for any.
+    `kind` is "cpu", "cuda" or "mps"; `gpu` a UUID or its beginning, or a number among the visible
+    GPUs; empty for any.
 
     Raises:
         NoSuchGpuError: that names no GPU here, or several.
@@ -104,8 +103,6 @@ def hold_device(
     kind: str, run: str, gpu: str = "", *, patience: float = _PATIENCE_SECONDS
 ) -> Iterator[TrainingDevice]:
     """Hold the device while the block runs, and give it: of several GPUs the first that is free.
-
-    `run`: name of the run directory, told to whoever asks who holds it.
 
     Raises:
         DeviceBusyError: other runs hold it, or wait for it: of several GPUs for each.
@@ -221,7 +218,7 @@ def stand_in_queue(
 ) -> Iterator[Callable[[], tuple[TrainingDevice, ...]]]:
     """Hold a ticket while the block runs; gives a function that says where its turn has come.
 
-    `asked_at`: unix time at which the start was asked for, in seconds: the place in the queue.
+    The place in the queue is the unix time at which the start was asked for.
     """
     queues = {device: _queue_folder(device) for device in training_devices(kind, gpu)}
     name = f"{int(asked_at * 1e6):020d}-{run}.lock"

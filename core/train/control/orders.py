@@ -24,13 +24,7 @@ Changes = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Orders:
-    """The commands' lasting effect.
-
-    Attributes:
-        last_command: Number of the newest command that was answered; 0 if none was.
-        multiplier_changes: (step, multiplier) pairs, by step: the multiplier counts from that step.
-        max_steps_per_second: The governor; None for full speed.
-    """
+    """The commands' lasting effect; each (step, multiplier) of changes counts from that step."""
 
     last_command: int = 0
     multiplier_changes: Changes = ()

@@ -25,14 +25,12 @@ from core.train.config import JSON
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepMemory:
-    """Bytes of one step by category.
+    """Bytes of one step by category: weights, gradients and optimizer as held at its end.
 
     Attributes:
-        weights, gradients, optimizer: Held at the end of the step.
         activations: The most that autograd kept for the backward pass at one time.
         other: The most that everything else held at one time: temporaries and the text.
         peak: The most that all tensors held at one time; on CUDA as the allocator says it.
-        source: "tensors" or "allocator".
     """
 
     weights: int
@@ -51,9 +49,7 @@ class StepMemory:
 class MemoryWatch:
     """A context that watches one step; `result` holds the bytes afterwards.
 
-    Args:
-        model: Its parameters are the weights, their `.grad` the gradients.
-        held: Further tensors that live on the device all the time, such as the text.
+    `held` are further tensors that live on the device all the time, such as the text.
     """
 
     result: StepMemory

@@ -31,10 +31,8 @@ FRESH_TITLE: Final = N_("Fresh model")
 class Opened:
     """A model and its vocabulary.
 
-    Attributes:
-        model: In float32 on the CPU, in evaluation mode; shared, so leave its weights alone.
-        steps: All steps that it can be opened at, in order.
-        title: What its reader calls it; of a run its own, else a message id.
+    The model is in float32 on the CPU, in evaluation mode; shared, so leave its weights alone.
+    The title is what a run's reader calls it, else a message id.
     """
 
     model: "GPT"

@@ -22,12 +22,10 @@ _HAN_PAIR: Final = re.compile(rf"(?=([{_HAN}]{{2}}))")  # Chinese has no spaces:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sample:
-    """A text that the model wrote.
+    """A text that the model wrote; `written` is the same in stretches, with the surprise of each.
 
-    Attributes:
-        num_words: Words in `text`; the first and last, which may be cut, do not count.
-        num_real_words: Those that occur in the text it learns from.
-        written: `text` in stretches, with the surprise of each.
+    Words at its beginning and end, which may be cut, do not count; real ones occur in the text
+    that it learns from.
     """
 
     prompt: str

@@ -26,9 +26,7 @@ Candidates = tuple[tuple[str, float], ...]
 class Written:
     """The shortest stretch of a text that consists of whole tokens and of whole characters.
 
-    Attributes:
-        bits: The surprise of all its tokens.
-        candidates: For each token what was likeliest in its place, with its chance.
+    `candidates` are, for each token, what was likeliest in its place, with its chance.
     """
 
     text: str

@@ -64,10 +64,7 @@ def newest_checkpoint(run: Path) -> Path:
 
 
 def read_weight(run: Path, matrix: str) -> npt.NDArray[np.float64]:
-    """Return a matrix of the newest checkpoint as (rows, columns); takes seconds.
-
-    `matrix`: a key of `MATRICES`.
-    """
+    """Return a matrix of `MATRICES` from the newest checkpoint, (rows, columns); takes seconds."""
     path = newest_checkpoint(run)
     last = int(read_info(run)["config"].get("num_layers", 1)) - 1
     written = child_answer(
@@ -101,11 +98,9 @@ def _weight_bytes(path: str, name: str) -> bytes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GradientSample:
-    """What a backward pass left in some tensors of a model.
+    """What a backward pass left in some tensors of a run's model, or of a fresh one at step 0.
 
     Attributes:
-        run: Name of the run whose checkpoint was loaded; empty for a fresh model.
-        step: Optimizer steps that the model had learned; 0 for a fresh one.
         loss: Of the batch, in nats per token.
         tensors: Name -> gradients as float32, flat; "hidden.<layer>" is the gradient of the
             activations behind a layer, which a 16-bit backward pass stores in 16 bits.

@@ -55,8 +55,7 @@ class LaunchedStep:
 
     Attributes:
         numbers: The loss of each accumulation pass, then the gradient norm.
-        began: perf_counter seconds at its begin.
-        ended: The same when the last operation was launched; on a CPU, when it was done.
+        began, ended: perf_counter seconds; it ends when its last operation was launched.
         scale: What fp16's loss was multiplied by; None in other precisions.
     """
 
@@ -108,11 +107,7 @@ class Trainer:
         self._halted = torch.zeros((), device=device)  # 1 once a number was not finite
 
     def train_step(self, watch: AbstractContextManager[object] | None = None) -> StepResult:
-        """Do one optimizer step and return what happened.
-
-        Args:
-            watch: A context to run forward, backward and update in, such as a memory watch.
-        """
+        """Do one optimizer step, within `watch` if one is given; return what happened."""
         return self.read_steps([self.launch_step(watch)])[0]
 
     def launch_step(self, watch: AbstractContextManager[object] | None = None) -> LaunchedStep:

@@ -86,7 +86,7 @@ def finite(value: object) -> object:
 def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
     """Replace `path` by `text` so that a reader sees the old file or the new one, never a part.
 
-    `durable`: wait until the disk has it, so that it survives a power cut too.
+    A durable one survives a power cut too.
 
     Raises:
         RunStorageError: the disk is full or the folder may not be written to.
@@ -151,11 +151,7 @@ class AppendFile:
         self._torn = False
 
     def append(self, part: bytes | bytearray) -> None:
-        """Add `part` with one system call.
-
-        Raises:
-            RunStorageError: it did not fit; the file is as it was before.
-        """
+        """Add `part` with one system call; if it does not fit, the file is as it was before."""
         try:
             if self._torn:
                 self._take_back()

@@ -25,13 +25,9 @@ _BOOKKEEPING: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curve:
-    """The validation loss of one run.
+    """The validation losses of one run, in nats per token, at rising steps.
 
-    Attributes:
-        title: What its reader called it, else the name in its config.
-        steps: Optimizer steps at which it was evaluated, rising.
-        losses: Validation loss there, in nats per token.
-        text: Which text and which tokens; losses of different ones cannot be compared.
+    `text` says which text and which tokens: losses of different ones cannot be compared.
     """
 
     run: str
@@ -56,7 +52,7 @@ def validation_curve(directory: Path) -> Curve:
     config, text = reader.info["config"], reader.info.get("text") or {}
     by_step: dict[int, float] = {}
     for event in reader.read_new().events:
-        if event["kind"] == "eval" and event["validation_loss"] is not None:
+        if event["kind"] == "eval" and event.get("validation_loss") is not None:
             step = event["step"]
             by_step = {known: by_step[known] for known in by_step if known < step}
             by_step[step] = float(event["validation_loss"])

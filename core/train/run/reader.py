@@ -39,12 +39,9 @@ LEFT_OUT: Final = N_("Damaged on the disk and left out: {count} steps or events"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Increment:
-    """What was committed since the last look.
+    """What was committed since the last look, oldest first.
 
-    Attributes:
-        records: Structured array, one row per step, fields as in RECORD_DTYPE.
-        events: The events, oldest first.
-        num_damaged: Records and lines that were left out because the disk spoilt them.
+    `num_damaged` records and lines were left out because the disk spoilt them.
     """
 
     records: Records

@@ -31,11 +31,9 @@ class StepRecord:
     """What one optimizer step looked like: the one list of its fields, in the order of the file.
 
     Attributes:
-        step: The optimizer step just completed, counted from 1.
         time: Unix time at its end, in seconds.
         loss: Training loss before the update, in nats per token.
         grad_norm: Norm of all gradients before clipping.
-        tokens_per_second: Tokens of the step divided by its seconds.
         resident_bytes: Physical memory of the training process.
         attempt: Which start of the run it belongs to; the store writes it.
         flags: NON_FINITE and SKIPPED, added together.

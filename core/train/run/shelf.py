@@ -29,15 +29,7 @@ _MAX_WAIT_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunSummary:
-    """One run as a list shows it.
-
-    Attributes:
-        title: What its reader called it, else the name in its config.
-        created: Unix time it was made, in seconds.
-        state: One of core.train.run.state.STATES; empty when it cannot be read.
-        gpu_name: Which GPU it trains on, or did last; empty if it was none or nobody told.
-        error: Why the run cannot be shown, as a sentence; empty when it can.
-    """
+    """One run as a list shows it; without a state it has an error, the sentence why."""
 
     name: str
     directory: Path
@@ -158,12 +150,10 @@ def pin(directory: Path, *, pinned: bool = True) -> None:
 
 
 def delete(directory: Path, *, force: bool = False) -> None:
-    """Delete the run and all that is in it.
+    """Delete the run and all that is in it; a pinned one only by force.
 
     The directory first takes a name that no run has, so nobody ever sees half a run; what a crash
     leaves of it is swept away by the next deletion.
-
-    `force`: delete it even though it is pinned.
 
     Raises:
         ValueError: a worker trains it, it is pinned, or the directory is no run's.

@@ -62,6 +62,12 @@ TIME_IS_UP: Final = N_(
     "came down to its end all the same."
 )
 
+NON_FINITE_PAUSE: Final = N_(
+    "The loss or a gradient is no longer a finite number. The weights were left as they were; "
+    "lower the learning rate and resume, or stop."
+)
+NOT_SAVED: Final = N_("A checkpoint could not be written; the run goes on without it.")
+
 
 class RunBusyError(ValueError):
     """Another worker is training this run."""
@@ -72,9 +78,6 @@ def hold_worker_lock(directory: Path) -> Iterator[None]:
     """Hold the run's lock while the block runs; the worker does so from start to end.
 
     It tries for two seconds: whoever only asks whether it is free holds it for microseconds.
-
-    A process that is forked off while it is held closes its copy at once (filelock sees to that),
-    so it cannot keep a dead worker alive.
 
     Raises:
         RunBusyError: another process holds it.
@@ -124,10 +127,7 @@ class RunState:
     Attributes:
         attempt: 1 for the first worker, one more for each resume.
         pid: The worker's process; None before it has started.
-        time: Unix time of writing, in seconds.
         trained_seconds: Time it has trained, pauses and waits for the governor left out.
-        learning_rate_multiplier: Factor on the schedule, set while running.
-        max_steps_per_second: The governor, or None for full speed.
         reason: A word for programs: "non_finite", "out_of_memory", "disk", ...
         message: A sentence for people, as a message id; `state_sentence` makes it readable.
         resident_bytes: Physical memory that the worker last held.

@@ -30,9 +30,7 @@ class RunStore:
     """
 
     def __init__(self, directory: Path, attempt: int = 1) -> None:
-        """Open the run for writing; the caller holds its worker lock.
-
-        `attempt`: 1 for the first worker, one more for each resume.
+        """Open the run for writing, for an attempt from 1 on; the caller holds its worker lock.
 
         Raises:
             RunStorageError: the directory cannot be written to.
@@ -66,23 +64,13 @@ class RunStore:
         return sound
 
     def append_step(self, record: StepRecord) -> None:
-        """Commit one step.
-
-        Raises:
-            RunStorageError: the disk refuses; nothing of the record remains.
-        """
+        """Commit one step; if the disk refuses, nothing of the record remains."""
         pack_record(self._buffer, record, self.attempt)
         self._metrics.append(self._buffer)
         self.step = record.step
 
     def append_event(self, kind: str, step: int, **data: object) -> int:
-        """Add an event and return its number; NaN and infinity are stored as null.
-
-        `kind`: as in `core.train.run.fields`.
-
-        Raises:
-            RunStorageError: the disk refuses; nothing of the line remains.
-        """
+        """Add an event of a kind that `run.fields` knows; return its number. NaN becomes null."""
         seq = self._next_seq
         event = {"seq": seq, "time": self.clock.now(), "step": step, "attempt": self.attempt}
         line = to_json({**event, "kind": kind, **data}) + "\n"

@@ -28,12 +28,7 @@ MIN_PAIRS: Final = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
-    """What a contender did in its turn.
-
-    Attributes:
-        seconds: Median wall time of its steps.
-        cpu_seconds: CPU time of the process for a step, all threads.
-    """
+    """What a contender did in its turn: median wall time of a step, CPU time of all its threads."""
 
     seconds: float
     cpu_seconds: float

@@ -60,10 +60,8 @@ def start_run(
 ) -> Path:
     """Make a run and start its worker; return the run directory.
 
-    `prepared`: what to train, as `prepare`, `plan_run` or `predict_run` made it. Its precision
-        may be "auto"; run.json gets what that came to.
-    `seconds`: if given, `num_steps` is set to what fits into them on this device.
-    `wait`: if another run has the device, stand in the queue instead of refusing.
+    A precision of "auto" becomes in run.json what it came to. With `seconds` the run takes as many
+    steps as fit into them here; to `wait` is to stand in the queue if another run has the device.
 
     Raises:
         DeviceBusyError: If the device is taken.
@@ -85,16 +83,10 @@ def start_run(
 def launch(
     begin: Callable[[], Path], device: str, gpu: str, *, wait: bool = False, run: str = ""
 ) -> Path:
-    """Start a worker for the run that `begin` writes down and returns.
+    """Start a worker for the run that `begin` writes down and returns; `run` is one to be resumed.
 
-    Of two starts at once the second finds the device taken: nobody else starts a worker on this
-    machine until this one holds its device, or has ended.
-
-    `run`: the run that is resumed.
-
-    Raises:
-        DeviceBusyError: If the device is taken.
-        RunStorageError: If the directory cannot be written to.
+    Of two starts at once the second finds the device taken, and raises DeviceBusyError: nobody else
+    starts a worker on this machine until this one holds its device, or has ended.
     """
     starting = FileLock(locks_folder() / "start.lock", thread_local=False)
     try:

@@ -64,13 +64,7 @@ class Wish:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outline:
-    """What is true of a run on any machine.
-
-    Attributes:
-        vocab_size: Different tokens of the text, V.
-        ln_vocab: Loss of a model that guesses uniformly, in nats per token.
-        unigram_entropy: Loss of a model that knows the token frequencies only.
-    """
+    """What is true of a run on any machine: of its text the losses in nats of who only counts."""
 
     config: TrainConfig
     parameters: Item
@@ -81,13 +75,9 @@ class Outline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepared:
-    """What is known of a run before it starts.
+    """What is known of a run before it starts; timing and seconds where this machine was timed.
 
-    Attributes:
-        memory: Item in bytes, with a child for each category.
-        timing: Speed of this config; None before this machine was ever timed.
-        seconds: Item in seconds from the click to the last step; None without a timing.
-        free_bytes: Memory that the device has to give: what is free, of a GPU all it has.
+    `free_bytes` is the memory that the device has to give: what is free, of a GPU all it has.
     """
 
     config: TrainConfig

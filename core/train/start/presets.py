@@ -23,11 +23,6 @@ class Duration:
     cpu_size: str
     gpu_size: str
 
-    @property
-    def minutes(self) -> float:
-        """The time in minutes."""
-        return self.seconds / 60
-
 
 def _shape(*values: float) -> dict[str, int | float]:
     names = ("num_layers", "hidden_dim", "num_heads", "seq_len", "batch_size", "learning_rate")

@@ -10,7 +10,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from filelock import FileLock
 
@@ -47,12 +47,10 @@ class TimingError(RuntimeError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Timing:
-    """The speed of a config on this machine.
+    """The speed of a config on this machine: median and spread of the timed steps, or an estimate.
 
     Attributes:
-        seconds_per_step: Median of the timed steps, or an estimate.
-        fastest_seconds, slowest_seconds: The spread of the timed steps, or the estimate's band.
-        num_steps_timed: How many were timed; 0 for an estimate.
+        num_steps_timed: 0 for an estimate.
         precision: What "auto" came to.
         device_bytes: Memory of an accelerator; None where it shares the machine's.
         flops: FLOPs of one step, for scaling to other configs.
@@ -73,11 +71,6 @@ class Timing:
     measured_at: float
     tried: dict[str, float]
     gpu_trouble: str = ""
-
-    @property
-    def kind(self) -> Literal["measured", "estimated"]:
-        """Whether these very steps were timed."""
-        return "measured" if self.num_steps_timed else "estimated"
 
     def trouble_sentence(self) -> str:
         """Return why a run trains on another device than the GPU; "" if nothing hindered it."""

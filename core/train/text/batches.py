@@ -15,12 +15,7 @@ _STARTS: Final = Formula("num_tokens - seq_len")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Window:
-    """One row of a batch.
-
-    Attributes:
-        start: Index of its first token in the text.
-        pieces: Its T + 1 tokens; inputs are all but the last, targets all but the first.
-    """
+    """One row of a batch: T + 1 tokens; inputs are all but the last, targets all but the first."""
 
     start: int
     pieces: tuple[Piece, ...]
@@ -51,9 +46,8 @@ def num_starts(num_tokens: int, seq_len: int) -> int:
 def draw_starts(num_tokens: int, seq_len: int, batch_size: int, seed: int) -> tuple[int, ...]:
     """Return where the rows of a batch begin, drawn as nanoGPT's get_batch draws them.
 
-    That is torch.randint(N - T, (B,)). A start below N - T leaves room for the target of the last
-    input: the text's last token is a target, never an input. Without targets N - T + 1 starts would
-    fit, and randint(N - T) would never read the last token at all.
+    That is torch.randint(N - T, (B,)): a start below N - T leaves room for the target of the last
+    input, so the text's last token is a target, never an input.
     """
     import torch
 
@@ -65,24 +59,9 @@ def draw_starts(num_tokens: int, seq_len: int, batch_size: int, seed: int) -> tu
 def explain_batch(
     tokens: Tokens, tokenizer: Tokenizer, starts: Sequence[int], seq_len: int
 ) -> tuple[Window, ...]:
-    """Return the rows of a batch, token by token.
-
-    `tokens`: (N,) ids of the text.
-    `starts`: (B,) where the rows begin.
-    `seq_len`: T, inputs of a row.
-    """
-    last = num_starts(len(tokens), seq_len) - 1
-    windows = []
-    for start in starts:
-        if not 0 <= start <= last:
-            raise ValueError(
-                _("A window cannot start at token {start}; choose from 0 to {last}.").format(
-                    start=start, last=last
-                )
-            )
-        ids = tokens[start : start + seq_len + 1].tolist()
-        windows.append(Window(start=start, pieces=pieces_of(tokenizer, ids)))
-    return tuple(windows)
+    """Return the rows of a batch, token by token: T inputs and their targets from each start."""
+    rows = ((start, tokens[start : start + seq_len + 1].tolist()) for start in starts)
+    return tuple(Window(start=start, pieces=pieces_of(tokenizer, ids)) for start, ids in rows)
 
 
 def step_items(num_tokens: int, seq_len: int, batch_size: int) -> tuple[Item, Item]:

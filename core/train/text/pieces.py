@@ -18,13 +18,7 @@ SIGNS_TOLD: Final = N_("␣ is a space, ↵ the end of a line, ⇥ a tab.")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pieces:
-    """The last tokens of a text.
-
-    Attributes:
-        token_ids: At most as many as were asked for.
-        num_all: Tokens of the whole text.
-        unknown: Characters that the tokenizer does not know, each once; they were left out.
-    """
+    """The last tokens of a text of `num_all`; `unknown` characters, each once, were left out."""
 
     token_ids: tuple[int, ...]
     num_all: int
@@ -112,8 +106,7 @@ def spans_of_bytes(text: str, tokenizer: ByteTokenizer | BPETokenizer) -> tuple[
 def all_spans(text: str, tokenizer: Tokenizer, bpe: BPETokenizer) -> Mapping[str, tuple[Span, ...]]:
     """Return the tokens of each tokenizer by its name, a message id.
 
-    `tokenizer`: the model's own; one of characters lends its vocabulary, else the text is it.
-    `bpe`: for its row, unless the model has one of its own.
+    A model's own tokenizer of characters lends its vocabulary, one of BPE stands in for `bpe`.
     """
     known = tokenizer if isinstance(tokenizer, CharacterTokenizer) else CharacterTokenizer.of(text)
     merged = tokenizer if isinstance(tokenizer, BPETokenizer) else bpe

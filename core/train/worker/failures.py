@@ -85,13 +85,9 @@ _GPU_TROUBLES: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
-    """An early end.
+    """An early end: a word for programs, and a message id with values for its braces for people.
 
-    Attributes:
-        reason: A word for programs.
-        message: A sentence for people, as a message id.
-        values: What the braces in the message stand for.
-        is_known: False for a mistake of ours, whose traceback belongs in the log.
+    A mistake of ours is not known: its traceback belongs in the log.
     """
 
     reason: str

@@ -148,10 +148,9 @@ class Observer:
         )
 
     def save(self, orders: Orders) -> bool:
-        """Save a checkpoint; a disk that refuses costs this checkpoint, not the run.
+        """Save a checkpoint; return whether the trainer's step is now safe on the disk.
 
-        Returns:
-            Whether the trainer's present step is now safe on the disk.
+        A disk that refuses costs this checkpoint, not the run.
         """
         step = self.trainer.step
         if self.saved_step == step:

@@ -7,14 +7,13 @@ from typing import Final
 
 import torch
 
-from core.language import N_
 from core.train.config import TrainConfig
 from core.train.control.commands import Command, Inbox, StopSignal
 from core.train.control.orders import Orders, acknowledge, standing_orders
 from core.train.learning.sampler import Sampler
 from core.train.learning.trainer import StepResult, Trainer
 from core.train.run.directory import checkpoints, forget_milestones
-from core.train.run.state import TIME_IS_UP
+from core.train.run.state import NON_FINITE_PAUSE, NOT_SAVED, TIME_IS_UP
 from core.train.run.store import RunStore
 from core.train.text.dataset import Dataset, load_dataset
 from core.train.worker.checkpoint import load_checkpoint
@@ -23,19 +22,9 @@ from core.train.worker.observer import Observer
 STATE_SECONDS: Final = 0.5  # how often state.json follows the run
 IDLE_SECONDS: Final = 0.02  # between two looks into the inbox while nothing is due
 
-NON_FINITE_PAUSE: Final = N_(
-    "The loss or a gradient is no longer a finite number. The weights were left as they were; "
-    "lower the learning rate and resume, or stop."
-)
-NOT_SAVED: Final = N_("A checkpoint could not be written; the run goes on without it.")
-
 
 class Session:
-    """Drives a trainer until its last step, its time limit, a stop command or a signal.
-
-    Args:
-        orders: What commands have asked for before this worker.
-    """
+    """Drives a trainer until its last step, its time limit, a stop command or a signal."""
 
     def __init__(self, observer: Observer, inbox: Inbox, orders: Orders, stop: StopSignal) -> None:
         self.observer, self.inbox, self._stop = observer, inbox, stop
@@ -253,10 +242,7 @@ class Session:
 def open_session(
     config: TrainConfig, store: RunStore, device: torch.device, stop: StopSignal | None = None
 ) -> Session:
-    """Return the session of a run, at its newest checkpoint that can be read.
-
-    `config`: the run's, its precision resolved.
-    """
+    """Return the session of a run of a resolved precision, at its newest readable checkpoint."""
     directory = store.directory
     dataset = load_dataset(directory / "data")
     trainer, saved = _newest_trainer(config, dataset, device, store)

@@ -28,8 +28,7 @@ def device_in_turn(
 ) -> Iterator[TrainingDevice]:
     """Wait for the device, first come first served; hold it while the block runs, and give it.
 
-    `asked_at`: unix time at which the start was asked for, in seconds.
-    `give_up`: asked again and again while waiting.
+    `give_up` is asked again and again while waiting; then a QueueLeftError.
     """
     with ExitStack() as held:
         with stand_in_queue(kind, run, asked_at, gpu) as its_turn:

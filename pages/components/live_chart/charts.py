@@ -28,6 +28,7 @@ def empty_charts(look: Look, *, show_prediction: bool = True) -> list[Piece]:
     # Plotly's own labels between the powers of ten are too small for a projector.
     ticks = {"tickvals": _NORM_TICKS, "ticktext": [f"{tick:g}" for tick in _NORM_TICKS]}
     speed, rate = _("tokens per second"), _("learning rate")
+    promised = [_reference("predicted_rate", _("predicted: {value}"), "dash", look)]
     line = {"width": 1.2, "showlegend": False}
     return [
         _chart("loss", _loss(look) + changes, look, _("loss (nats per token)")),
@@ -49,7 +50,7 @@ def empty_charts(look: Look, *, show_prediction: bool = True) -> list[Piece]:
         _chart(
             "tokens_per_second",
             [
-                *([_predicted_rate(look)] if show_prediction else []),
+                *(promised if show_prediction else []),
                 _line("tokens_per_second", speed, "throughput", look, **line),
                 *changes,
             ],
@@ -59,10 +60,6 @@ def empty_charts(look: Look, *, show_prediction: bool = True) -> list[Piece]:
             exponentformat="SI",
         ),
     ]
-
-
-def _predicted_rate(look: Look) -> Piece:
-    return _reference("predicted_rate", _("predicted: {value}"), "dash", look)
 
 
 def _loss(look: Look) -> list[Piece]:

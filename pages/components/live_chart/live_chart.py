@@ -55,10 +55,7 @@ class Told:
         mark: Which run it is, with " ended" behind it if it has. When the stream brings another,
             such as one that somebody has just started, or its end, the browser asks for a rerun.
         headline: The sentence above the chart as long as there is no step.
-        parameters: How many the run has, as written.
-        recording: The preset whose recorded run is shown as long as there is no run; empty for
-            none.
-        recorded: What that recording is, as a sentence.
+        recording: The preset whose recorded run is shown as long as there is no run, or empty.
     """
 
     mark: str = ""
@@ -92,16 +89,12 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
     controls: Controls,
     on_command: OnCommand,
 ) -> None:
-    """Mount the live run; it follows the stream on its own from then on.
+    """Mount the live run, "" for the newest; it follows the stream on its own from then on.
 
-    `key`: Streamlit's key; the browser keeps charts, zoom and connection under it.
-    `run`: a run's name, or "" for the newest, whichever that is.
-    `speed`: times as fast as it was, to replay a run that has ended; 0 follows it live.
-    `show_prediction`: draw what was predicted beside what is measured.
-    `controls`: whether the control bar may be used, is greyed, or is left out.
-    `on_command`: called with (run, op, value); returns the number of the command that it sent,
-        0 if instead it started a new process for a run that had ended early.
-        A ValueError or OSError of its own is shown as a sentence.
+    The browser keeps charts, zoom and connection under `key`. At a speed above 0 it replays a run
+    that has ended. `on_command` is called with (run, op, value) and returns the number of the
+    command that it sent, 0 if instead it started a new process for a run that had ended early; its
+    ValueError or OSError is shown as a sentence.
     """
     receipt_key, language, present = f"{key}_receipt", current_language(), presenting()
 

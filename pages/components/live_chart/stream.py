@@ -26,9 +26,8 @@ from core.train.run.shelf import newest_run
 from core.units import ByteUnit
 from pages.components.live_chart.assets import PLOTLY_PATH, plotly_javascript, plotly_version
 from pages.components.live_chart.exports import Export, Exports, File
-from pages.components.live_chart.feed import Feed, Position
+from pages.components.live_chart.feed import LOOK_SECONDS, Feed, Position, recorded_messages
 from pages.components.live_chart.hub import Hub
-from pages.components.live_chart.recorded import LOOK_SECONDS, recorded_messages
 from pages.components.run_player.run_player import player_html
 from pages.server.descriptors import carried
 from pages.server.shares import Shares, ShareSpentError, Visitor, visitor_in

@@ -4,12 +4,21 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from core.language import N_, _
-from core.train.run.state import KILLED, KILLED_HOLDING, OTHERS_ON_THE_GPU, TIME_IS_UP
+from core.train.run.state import (
+    KILLED,
+    KILLED_HOLDING,
+    NON_FINITE_PAUSE,
+    NOT_SAVED,
+    OTHERS_ON_THE_GPU,
+    TIME_IS_UP,
+)
 from core.train.text.pieces import SIGNS
 from core.train.worker.failures import (
     DEVICE_GONE,
     DEVICE_LOST,
     DEVICE_TAKEN,
+    DISK,
+    ERROR,
     GPU_GONE,
     HALVE_THE_BATCH,
     HALVE_THE_BATCH_BLIND,
@@ -104,21 +113,13 @@ SENTENCES: Final = {
     ),
     "sentence_failed": N_("The run ended early at step {step}. {reason}"),
     "sentence_crashed": N_("Crashed after step {step}. {reason}"),
+    # Its message tells an English reader which one.
+    "reason_device_busy": N_("Another run is training on this device: stop it first."),
     "empty": N_("No run yet: press Train, and watch it learn here."),
     "missing": N_(
         "There is no run called {run} here that can be read. Choose one under Runs, or train "
         "a new one."
     ),
-}
-# state.json holds a word for programs; people get the sentence.
-REASONS: Final = {
-    "reason_non_finite": N_(
-        "The loss or a gradient is no longer a finite number; the weights were left as they were. "
-        "Lower the learning rate and resume, or stop."
-    ),
-    "reason_disk": N_("The disk refused to write; what was written before is kept."),
-    "reason_device_busy": N_("Another run is training on this device: stop it first."),
-    "reason_error": N_("An error ended it; the file stdout.log in the run directory has it."),
 }
 # Sentences that a worker writes into its state as they are, with numbers for their braces.
 MESSAGES: Final = (
@@ -135,6 +136,10 @@ MESSAGES: Final = (
     DEVICE_TAKEN,
     NO_KERNELS,
     TIME_IS_UP,
+    NON_FINITE_PAUSE,
+    NOT_SAVED,
+    DISK,
+    ERROR,
 )
 STATUS: Final = {
     "headline": N_("Loss {loss} at step {step} of {num_steps} · {parameters} parameters"),
@@ -245,7 +250,7 @@ FACTS: Final = {
 def live_words(translate: Translate = _) -> dict[str, str]:
     """Return the words by the names that the JavaScript uses; placeholders stay in braces."""
     texts: dict[str, str] = {}
-    for table in (SENTENCES, REASONS, STATUS, CONTROLS, PANELS, FACTS):
+    for table in (SENTENCES, STATUS, CONTROLS, PANELS, FACTS):
         texts |= _translated(translate, table)
     texts |= {f"message {message}": translate(message) for message in MESSAGES}
     texts["others_on_the_gpu"] = translate(OTHERS_ON_THE_GPU)

@@ -27,7 +27,6 @@ from core.units import ByteUnit
 from pages.components.live_chart.feed import COLUMNS, names_in_js
 from pages.components.live_chart.words import live_words
 
-MAX_BYTES: Final = 6_000_000
 MAX_RECORDS: Final = 20_000  # a longer run keeps its extremes
 _FOLDER: Final = Path(__file__).parent
 _LIVE: Final = _FOLDER.with_name("live_chart")

@@ -124,7 +124,7 @@ def _of_headers(files: TokenFiles) -> str:
         "names dtype, shape and order. `np.load` of the first, whatever its name, says: {error}"
     ).format(
         raw=format_exact(files.raw_bytes), npy=format_exact(files.npy_bytes),
-        header=files.header_bytes, error=f"*{files.error}*",
+        header=files.npy_bytes - files.raw_bytes, error=f"*{files.error}*",
     )  # fmt: skip
 
 

@@ -23,11 +23,7 @@ _SPOKEN: Final = {"character": N_("character"), "byte": N_("byte"), "bpe": "BPE"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A batch.
-
-    Attributes:
-        windows: The rows; the first is the one that the reader moves.
-    """
+    """A batch; the first of its windows is the row that the reader moves."""
 
     tokens: Tokens
     tokenizer: Tokenizer

@@ -13,9 +13,8 @@ from core.train.run.state import FINAL_STATES
 from pages.server.control_right import check_control, may_control
 from pages.server.rate import take_turn
 from pages.train.live_run.compare import MAX_RUNS, show_comparison
-from pages.train.live_run.names import run_label
 from pages.train.live_run.runs import follow
-from pages.train.live_run.shown_run import link_to_model
+from pages.train.live_run.shown_run import link_to_model, run_label
 
 SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)
 NUM_SHOWN: Final = 12

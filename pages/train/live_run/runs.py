@@ -117,8 +117,9 @@ def show_replay(followed: Followed) -> None:
 
 def show_viewer(wish: Wish, run: str) -> None:
     """Tell a viewer who controls, and offer a run of one's own when the teacher allows it."""
-    teaches = is_teacher()
-    if teaches and not _waits(ticket()):  # who gave the PIN while waiting can still leave the line
+    teaches, held = is_teacher(), ticket()
+    # Who gave the PIN while waiting can still leave the line.
+    if teaches and not (held and place(held)):
         return
     with st.container(key="lr_viewer", horizontal=True, vertical_alignment="center"):
         if owns(run):
@@ -126,10 +127,6 @@ def show_viewer(wish: Wish, run: str) -> None:
         elif not teaches:
             st.caption(who_controls(), width="content")
         st.fragment(_sandbox, run_every=_LOOK_AGAIN)(wish)
-
-
-def _waits(held: Ticket | None) -> bool:
-    return held is not None and place(held) > 0
 
 
 def _sandbox(wish: Wish) -> None:

@@ -82,7 +82,7 @@ UPLOAD_MEGABYTES: Final = 5
 
 def choose_duration() -> str:
     """Show the time limits side by side and return the key of the chosen one."""
-    minutes = {row.key: f"{row.minutes:g}" for row in DURATIONS}
+    minutes = {row.key: f"{row.seconds / 60:g}" for row in DURATIONS}
     return ASK.segmented(
         "duration",
         _("Time limit (minutes)"),

@@ -17,7 +17,7 @@ from pages.server.background import jobs
 from pages.server.control_right import check_teacher
 from pages.server.rate import take_turn
 from pages.server.sandbox_line import make_way
-from pages.train.live_run.names import run_label
+from pages.train.live_run.shown_run import run_label
 
 _REFUSED: Final = "lr_start_refused"
 _BUSY_GPU: Final = "lr_start_refused_gpu"  # which GPU was asked for, "" for any

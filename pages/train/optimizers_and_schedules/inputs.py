@@ -25,12 +25,7 @@ MAX_STEPS: Final = 500
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A race.
-
-    Attributes:
-        key, surface: The loss, and its word in the address.
-        rules: Optimizer -> its rule, of those that run.
-    """
+    """A race on a surface, whose word in the address is the key, and the rules that run."""
 
     key: str
     surface: Surface

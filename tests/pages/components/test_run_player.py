@@ -17,7 +17,9 @@ from core.train.run.shelf import summarize
 from core.train.run.state import RunState, write_state
 from core.train.run.store import RunStore
 from pages.components.live_chart.feed import COLUMNS, Feed
-from pages.components.run_player.run_player import MAX_BYTES, MAX_RECORDS, player_html
+from pages.components.run_player.run_player import MAX_RECORDS, player_html
+
+MAX_BYTES = 6_000_000
 
 NAME = "20260102t030405z-one-minute-00ff"
 

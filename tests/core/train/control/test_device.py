@@ -66,11 +66,6 @@ def test_the_queue_is_in_the_order_of_asking_not_of_arriving():
     assert queued_runs("cpu") == ()
 
 
-def test_each_device_has_a_queue_of_its_own():
-    with stand_in_queue("cuda", "a", 1.0):
-        assert queued_runs("cpu") == ()
-
-
 def test_the_ticket_of_a_dead_process_does_not_count_and_is_swept_away():
     with stand_in_queue("cpu", "alive", 20.0) as is_first:
         (queue,) = locks_folder().glob("*-cpu-queue")

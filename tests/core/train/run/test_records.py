@@ -63,11 +63,6 @@ def test_the_layout_is_the_one_that_version_1_promises(make_record):
     assert RECORD.size == RECORD_DTYPE.itemsize == len(data) == 80
 
 
-def test_the_header_is_64_bytes_with_magic_version_and_record_size():
-    assert struct.unpack("<8sHH", pack_header()[:12]) == (b"B2GMETR\0", 1, 80)
-    assert pack_header()[12:] == bytes(52)
-
-
 @given(records, st.integers(1, 2**32 - 1))
 def test_every_record_comes_back_as_it_went_in_nan_and_infinity_included(record, attempt):
     parsed, good = parse_records(packed(record, attempt))
@@ -117,10 +112,6 @@ def test_newest_drops_what_a_later_attempt_did_again():
     rows = some([1, 2, 3, 4, 5, 3, 4], [1, 1, 1, 1, 1, 2, 2])
     assert newest(rows)[["step", "attempt"]].tolist() == [(1, 1), (2, 1), (3, 2), (4, 2)]
     assert rows[superseded(rows)]["step"].tolist() == [3, 4, 5]
-
-
-def test_newest_of_nothing_is_nothing():
-    assert len(newest(some([], []))) == 0
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 12)), min_size=1, max_size=5))

@@ -5,7 +5,6 @@ import os
 import statistics
 import time
 
-import numpy as np
 import pytest
 
 from core.train.run.disk import RunStorageError
@@ -157,15 +156,6 @@ def test_the_state_carries_who_wrote_it_and_when(run_directory):
     assert state["time"] > 1.7e9
     assert (state["state"], state["step"], state["attempt"]) == ("paused", 7, 3)
     assert (state["max_steps_per_second"], state["reason"]) == (2.0, "asked")
-
-
-def test_numbers_from_numpy_are_stored_as_numbers(run_directory, make_record):
-    with RunStore(run_directory) as store:
-        store.append_step(make_record(1, loss=np.float32(2.5), resident_bytes=np.int64(5)))
-        store.append_event("eval", 1, validation_loss=np.float64("nan"))
-    increment = RunReader(run_directory).read_new()
-    assert increment.records["loss"].tolist() == [2.5]
-    assert increment.events[0]["validation_loss"] is None
 
 
 @pytest.fixture

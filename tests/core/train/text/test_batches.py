@@ -32,10 +32,3 @@ def test_the_last_token_is_a_target_and_never_an_input():
 def test_a_text_without_a_window_is_refused_with_the_number_of_tokens_it_needs():
     with pytest.raises(ValueError, match=r"has 8 tokens; a window of 8 .* takes 9"):
         num_starts(8, 8)
-
-
-@pytest.mark.parametrize("start", [-1, 43])
-def test_a_window_over_the_end_is_refused_with_the_last_start(start):
-    tokenizer = make_tokenizer("byte", "")
-    with pytest.raises(ValueError, match="choose from 0 to 42"):
-        explain_batch(tokenizer.encode("x" * 51), tokenizer, (start,), 8)
