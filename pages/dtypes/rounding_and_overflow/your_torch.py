@@ -482,7 +482,7 @@ def mark_matrix(
     lit: str | None = None,
     slanted: bool = False,
 ) -> tuple[Drawing, dict[str, Any]]:
-    """Return marks with the layout that they stand in, rows and columns in the order in which they come.
+    """Return marks, rows and columns in the order in which they come, and their layout.
 
     For each kind of mark `looks` has its symbol and the meaning of its colour, `words` what the
     legend says. A band lies under the column `lit`; many columns have `slanted` names.

@@ -66,12 +66,6 @@ def test_what_is_stored_is_framed_at_its_place():
     assert next(trace for trace in figure.data if trace.name == "stored").x == (1.0,)
 
 
-def test_an_overflow_leaves_the_line():
-    figure = drawn("float16", "65520")
-    assert not any(trace.name == "stored" for trace in figure.data)
-    assert "<b>inf</b>" in texts(figure)
-
-
 def test_an_exact_number_stands_between_the_numbers_beside_it():
     fmt, trace = cast("float8_e4m3fn", "1")
     assert [(m.x, m.candidate.value) for m in zoom_marks(fmt, trace)] == [
@@ -89,13 +83,6 @@ def test_a_number_far_outside_stands_at_the_edge_it_left_by():
         assert place_words(cast("float16", value)[1]) == "beyond all of them"
     assert number_x(cast("nf4", "5")[1]) == 0.9
     assert number_x(cast("nf4", "-5")[1]) == 0.1
-
-
-def test_infinity_and_nan_have_no_line_but_a_code():
-    for value in ("inf", "nan"):
-        fmt, trace = cast("float16", value)
-        assert zoom_marks(fmt, trace) == ()
-        assert len(drawn("float16", value).data) == 1, value
 
 
 @pytest.mark.slow
