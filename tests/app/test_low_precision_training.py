@@ -50,11 +50,6 @@ def test_the_headline_says_what_the_lab_shows(open_page, query, said):
     assert said in headline(open_page(KEY, **query))
 
 
-def test_a_step_beyond_the_gap_does_not_stop_at_the_neighbour(open_page):
-    app = open_page(KEY, **MANY, lowp_update_format="float16", lowp_update_size="0.003")
-    assert "A step is 3.07 times the gap above 1: it always moves a weight of 1." in captions(app)
-
-
 def test_the_buttons_walk_through_the_steps_of_the_scaler(open_page):
     app = open_page(KEY, **SCALER)
     assert app.button(key="lowp_scaler_back").disabled

@@ -33,8 +33,3 @@ def test_the_distance_at_a_number_is_that_of_numpy():
     for magnitude, spacing in zip(magnitudes[:-1:2], spacings[:-1:2], strict=True):
         value = np.float16(2.0**magnitude)
         assert 2.0**spacing == float(np.spacing(value)) / float(value), magnitude
-
-
-@pytest.mark.parametrize("value", [0.0, math.inf, math.nan])
-def test_a_number_without_a_magnitude_is_not_marked(value):
-    assert not drawn(["float64"], value, "x").figure.layout.shapes

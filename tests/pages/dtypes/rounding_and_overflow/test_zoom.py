@@ -41,14 +41,6 @@ def test_the_number_stands_truly_between_its_neighbours(mode):
     assert figure.layout.paper_bgcolor == COLORS[mode]["background"]
 
 
-def test_the_middle_and_the_codes_are_written():
-    said = texts(drawn("float16", "65519.99"))
-    assert "halfway: 65520" in said
-    assert "0x7BFF" in said
-    assert "no code<br>beyond the largest" in said
-    assert "49.97 % of the way" in said
-
-
 @pytest.mark.parametrize(
     ("name", "value", "lacks"), [("float8_e8m0fnu", "2^-128", "zero"), ("uint8", "-0.3", "sign")]
 )
