@@ -56,6 +56,36 @@ def rows_of_bars(
     return framed(drawing, look, x=x, y=y, **rows | layout)
 
 
+def lying_bars(
+    drawing: Drawing, look: Look, *, room: float, height: int, top: int, **layout: object
+) -> "Figure":
+    """Return lying bars on an unseen axis up to `room`; height and upper margin are in px."""
+    place = {"height": height, "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
+    x = {"visible": False, "range": [0, room]}
+    return rows_of_bars(drawing, look, num_rows=0, x=x, **place | layout)
+
+
+def bare_rows(
+    drawing: Drawing,
+    look: Look,
+    *,
+    x: Mapping[str, Any],
+    y: Mapping[str, Any],
+    height: int,
+    top: int,
+    **layout: object,
+) -> "Figure":
+    """Return rows on axes without lines, which have these fields on top of the theme's."""
+    place = {"height": height, "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
+    axes = {"x": {"showgrid": False, **x}, "y": {"showgrid": False, **y}}
+    return framed(drawing, look, **axes, **place | layout)
+
+
+def text_size(look: Look) -> int:
+    """Return the size of the text in px, by which pictures measure their rows."""
+    return int(look.layout()["font"]["size"])
+
+
 def hatched(color: str | Sequence[str], shape: str | Sequence[str]) -> dict[str, Any]:
     """Return how bars look: a colour and a hatching over it, for whoever sees no colours."""
     return {"color": color, "pattern": {"shape": shape, "fillmode": "overlay", "solidity": 0.3}}
@@ -120,13 +150,9 @@ def log_axis(
     return {"type": "log", "tickvals": list(ticks), "ticktext": words, **fields}
 
 
-def powers(low: int, high: int, *, step: int = 1) -> list[float]:
-    """Return the powers of ten for the ticks of an axis.
-
-    >>> powers(0, 4, step=2)
-    [1.0, 100.0, 10000.0]
-    """
-    return [10.0**power for power in range(low, high + 1, step)]
+def powers(low: int, high: int) -> list[float]:
+    """Return the powers of ten for the ticks of an axis."""
+    return [10.0**power for power in range(low, high + 1)]
 
 
 def scientific(amount: float, digits: int = 3) -> str:
