@@ -23,16 +23,12 @@ def framed(
     """Return a picture with two axes on top of the theme's; "title" is a plain translated text."""
     base = look.layout()
     axes = {
-        name: base[name] | {"zeroline": False, "fixedrange": True} | dict(fields) | _title(fields)
+        name: base[name] | {"zeroline": False, "fixedrange": True} | dict(fields)
         for name, fields in (("xaxis", x), ("yaxis", y))
     }
     height = PRESENT_HEIGHT_PX if look.present else HEIGHT_PX
     more = {"height": height, "margin": {"l": 8, "r": 16, "t": 40, "b": 8}}
     return drawing.figure({**base, **axes, **more, **layout})
-
-
-def _title(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {"title": {"text": fields["title"]}} if "title" in fields else {}
 
 
 def rows_of_bars(
@@ -60,7 +56,7 @@ def lying_bars(
     drawing: Drawing, look: Look, *, room: float, height: int, top: int, **layout: object
 ) -> "Figure":
     """Return lying bars on an unseen axis up to `room`; height and upper margin are in px."""
-    place = {"height": height, "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
+    place: dict[str, Any] = {"height": height, "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
     x = {"visible": False, "range": [0, room]}
     return rows_of_bars(drawing, look, num_rows=0, x=x, **place | layout)
 
@@ -76,8 +72,8 @@ def bare_rows(
     **layout: object,
 ) -> "Figure":
     """Return rows on axes without lines, which have these fields on top of the theme's."""
-    place = {"height": height, "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
-    axes = {"x": {"showgrid": False, **x}, "y": {"showgrid": False, **y}}
+    place: dict[str, Any] = {"height": height, "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
+    axes: dict[str, Any] = {"x": {"showgrid": False, **x}, "y": {"showgrid": False, **y}}
     return framed(drawing, look, **axes, **place | layout)
 
 
