@@ -84,11 +84,11 @@ def test_a_locked_page_keeps_both_sides_and_a_hidden_a_has_no_buttons(open_page,
 
 
 def test_what_a_link_says_wrongly_about_a_is_told_by_name(open_page):
-    text = "size=llamx&format=bfloat16&foo=1"
-    app = open_page("plan/model_sizes", sizes_a=text, sizes_size="llama-2-70b")
-    assert headline(app).startswith("B needs 10.2 times A's memory: 128 GiB against 12.6 GiB")
-    assert "`sizes_a: size` = `llamx` was not accepted" in said(app)
-    assert "`llama-2-7b` is used instead" in said(app)
+    text = "plan_model=llamx&plan_weights=bfloat16&foo=1"
+    app = open_page("plan/model_sizes", sizes_a=text, plan_model="llama-2-70b")
+    assert headline(app).startswith("B needs 8.59 times A's memory: 128 GiB against 15.0 GiB")
+    assert "`sizes_a: plan_model` = `llamx` was not accepted" in said(app)
+    assert "`llama-3.1-8b` is used instead" in said(app)
     assert "A also sets `foo`" in said(app)
     beyond = open_page("plan/training_memory", memory_a="plan_batch=1000000&plan_length=inf")
     assert "a whole number from 1 to 4096; `1` is used instead" in said(beyond)
@@ -98,7 +98,7 @@ def test_what_a_link_says_wrongly_about_a_is_told_by_name(open_page):
 @pytest.mark.parametrize("text", ["inf", "&&&", "=", "x" * 3000, "%zz", "\x00\u202e`<b>"])
 def test_a_text_that_says_nothing_is_told_and_a_is_at_its_defaults(open_page, text):
     app = open_page("plan/model_sizes", sizes_a=text)
-    assert "A and B need the same memory: 12.6 GiB" in headline(app)
+    assert "A and B need the same memory: 15.0 GiB" in headline(app)
     assert "cannot be read" in said(app) or "A also sets" in said(app)
 
 
@@ -112,9 +112,9 @@ def test_a_setting_that_cannot_be_leaves_the_other_alone(open_page):
 
 def test_a_config_of_the_readers_own_is_one_of_the_sides(open_page):
     config = json.dumps(OWN, separators=(",", ":"))
-    app = open_page("plan/model_sizes", sizes_config=config)
+    app = open_page("plan/model_sizes", plan_model="own", plan_config=config)
     app.button(key="sizes_compare").click().run()
-    app.session_state["sizes_config"] = ""
+    app.session_state["plan_model"] = "llama-2-7b"
     app.run()
     assert headline(app).startswith("B needs ")
     assert "A is llama in bfloat16, B is Llama-2 7B in bfloat16" in alt(app)
@@ -125,7 +125,7 @@ def test_a_config_of_the_readers_own_is_one_of_the_sides(open_page):
 def test_a_config_that_no_link_can_carry_is_not_kept_and_the_button_says_why(open_page):
     many = {"sliding_window": 9, "num_hidden_layers": 300}
     long = json.dumps({**OWN, **many, "layer_types": ["sliding_attention"] * 300})
-    app = open_page("plan/model_sizes")
+    app = open_page("plan/model_sizes", plan_model="own")
     app.session_state["own_config_long"] = long
     app.run()
     assert app.button(key="sizes_compare").disabled
@@ -137,25 +137,33 @@ def test_a_config_that_no_link_can_carry_is_not_kept_and_the_button_says_why(ope
 
 def test_the_reader_chooses_the_formats_and_their_order_for_both_sides(open_page):
     formats = "int4_group128,bfloat16"
-    app = open_page("plan/model_sizes", sizes_formats=formats, sizes_a="size=llama-2-13b")
+    query = {"sizes_formats": formats, "plan_model": "llama-2-7b"}
+    app = open_page("plan/model_sizes", sizes_a="plan_model=llama-2-13b", **query)
     rows = alt(app).partition("A: ")[2]
     assert rows.index("int4_group128 6.") < rows.index("bfloat16 24.2 GiB and 12.6 GiB")
     assert "float32" not in alt(app)
-    alone = open_page("plan/model_sizes", sizes_formats=formats)
+    alone = open_page("plan/model_sizes", **query)
     assert "int4_group128 3.60 GiB ✓ fits, bfloat16 12.6 GiB" in alt(alone)
     bad = open_page("plan/model_sizes", sizes_formats="bfloat16,bfloat16")
     assert "`sizes_formats` = `bfloat16,bfloat16` was not accepted: allowed is up to 8" in said(bad)
 
 
 def test_the_ratio_is_that_of_the_same_bytes_that_core_counts(open_page):
-    app = open_page("plan/model_sizes", sizes_a="format=float32", sizes_format="mxfp4")
-    a, b = (weights_in(SIZES["llama-2-7b"], name).amount for name in ("float32", "mxfp4"))
+    app = open_page(
+        "plan/model_sizes",
+        sizes_a="plan_weights=float32&plan_model=llama-3.1-8b",
+        plan_weights="mxfp4",
+    )
+    a, b = (weights_in(SIZES["llama-3.1-8b"], name).amount for name in ("float32", "mxfp4"))
     assert headline(app).startswith(f"B needs {b / a:.3g} times A's memory: ")
     assert [each.label.split(" ")[0] for each in app.metric] == ["A", "B"]
 
 
 def test_both_codes_stand_one_after_the_other_and_run(open_page, run_code):
-    app = open_page("plan/serving", serving_a="default", serving_weights="int4_group128")
+    app = open_page(
+        "plan/serving", serving_a="plan_model=llama-3.1-8b&plan_devices=1", plan_devices="1",
+        plan_weights="int4_group128",
+    )  # fmt: skip
     printed = run_code(app, "serve")
     assert "weights 14.9" in printed or "weights 15.0" in printed
     assert "weights 5.31 GiB" in printed

@@ -66,7 +66,7 @@ def test_a_known_model_stays_certain_and_a_tab_without_it_has_no_caveat(open_pag
     assert "holds every format" in headline(app)
     config = json.dumps(SIZES)
     for query in ({"sizes_several": "true"}, {"sizes_tab": "parts", "sizes_tensor": "logits"}):
-        app = open_page("plan/model_sizes", sizes_config=config, **query)
+        app = open_page("plan/model_sizes", plan_model="own", plan_config=config, **query)
         assert "guessed" not in headline(app), query
 
 
@@ -84,7 +84,7 @@ def test_what_a_link_does_not_carry_is_said_once_and_a_field_that_counts_stays(o
     app = opened(open_page, "plan/model_sizes", "model", LLAMA | strange, "t4")
     for _again in range(2):
         app.run()
-        kept = json.loads(app.session_state["sizes_config"])
+        kept = json.loads(app.session_state["plan_config"])
         assert kept == LLAMA
         said = "Left out, for they change no count: `bos_token_id`, `rope_theta`, `torch_dtype`."
         assert said in "\n".join(captions(app))
