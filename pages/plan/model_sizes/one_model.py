@@ -120,7 +120,8 @@ def one_model_picture(model: str, items: Items, chosen: Line, look: Look) -> Pic
     alt = _("Weights of {model} against {device} with {memory}: {parts}.").format(
         model=model, device=chosen.name, memory=memory, parts=_(", ").join(parts)
     )
-    table = stack_table(_("weights in"), rows, _LOOKS, look.format_bytes) | {
+    table = {
+        **stack_table(_("weights in"), rows, _LOOKS, look.format_bytes),
         chosen.name: list(verdicts.values()),
         _("formula"): [_joined(item, "formula") for item in items.values()],
         _("with numbers"): [_joined(item, "substituted") for item in items.values()],
