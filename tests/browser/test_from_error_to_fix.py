@@ -118,8 +118,8 @@ def test_from_a_pasted_error_to_the_pair_that_forbids_the_view(reader, visit):
     length, stride = layout.shape[pair.right], layout.stride[pair.right]
     until_body(reader, f"{pair.have} ≠ {length}·{stride}")
     for fix in verdict.fixes:
-        size = format_bytes(fix.num_elements_copied * layout.itemsize, "GiB")
-        until_body(reader, fix.code, size)
+        size = format_bytes(layout.num_bytes, "GiB")
+        until_body(reader, fix, size)
     assert "not compatible" in printed_by(shown_code(reader))
 
     open_tab(reader, STORAGE)
