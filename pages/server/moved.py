@@ -102,7 +102,7 @@ class Move:
 
         Of a setting that went into a product that is the product's name.
         """
-        into = {part: new for new, parts in reversed(self.products.items()) for part in parts}
+        into = {part: new for new, parts in reversed([*self.products.items()]) for part in parts}
         for old, new in (into | dict(self.names)).items():
             if name in (old, old.partition("_")[2]):
                 return new
@@ -122,7 +122,7 @@ def _is_old(name: str, given: Mapping[str, str]) -> bool:
 def _product(parts: Sequence[str], given: Mapping[str, str]) -> str | None:
     """Return a product as the address writes numbers; None if a factor is none."""
     try:
-        product = prod(float(given.get(each, each)) for each in parts)
+        product = float(prod(float(given.get(each, each)) for each in parts))
     except ValueError:
         return None
     return str(int(product)) if product.is_integer() else str(product)

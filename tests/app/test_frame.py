@@ -169,15 +169,11 @@ def test_the_browser_is_told_the_language(open_page, probed):
     assert '"language": "zh-CN"' in part.json or '"language":"zh-CN"' in part.json
 
 
-@pytest.mark.parametrize(
-    ("page", "name"),
-    [
-        ("plan/parallelism", "parallel"),
-        ("plan/training_memory", "memory"),
-    ],
-)
-def test_code_for_this_computer_imports_all_that_it_names(open_page, probed, page, name):
-    (code,) = open_page(page, **{f"{name}_device": "local"}).session_state["snippets"].values()
+@pytest.mark.parametrize("page", ["plan/parallelism", "plan/training_memory", "plan/what_fits"])
+def test_code_for_this_computer_imports_all_that_it_names(open_page, probed, page):
+    (code,) = (
+        open_page(page, plan_device="local", plan_mfu="0.5").session_state["snippets"].values()
+    )
     assert "local_device(probe_machine())" in code
     nodes = list(ast.walk(ast.parse(code)))
     names = [each for each in nodes if isinstance(each, ast.Name)]
