@@ -22,7 +22,7 @@ SERVER_OPTIONS := $(if $(PORT),--server.port $(PORT)) $(if $(HEADLESS),--server.
 CLASS_OPTIONS := $(if $(ADDRESS),--address $(ADDRESS)) $(if $(PORT),--port $(PORT)) $(if $(HEADLESS),--headless)
 # A record of all pages and thousands of links take a quarter of an hour and more; first looks measure
 # no cost, recordings are made only to be committed; the proof on a GPU is a command of its own.
-NOT_MEASURED := $(addprefix benchmarks/,house_record.py hostile_links.py first_look.py gpu_proof.py record_%.py streamlit_client.py)
+NOT_MEASURED := $(addprefix benchmarks/,house_record.py hostile_links.py first_look.py gpu_proof.py record_%.py streamlit_client.py measuring.py)
 FAST_TESTS := -m "not browser and not slow"
 say = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.start_up import cold_server, launched_browser
+from benchmarks.measuring import cold_server, launched_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -151,12 +151,12 @@ def compare(other: Path, num_pairs: int, only: str) -> bool:
     print(f"{'new picture, this house / ' + other.name:<62} {'ratio':>7} {'95 % interval':>17}")
     slower = []
     with (
-        cold_server() as (port, _seconds),
-        cold_server(other) as (second, _other_seconds),
+        cold_server() as here,
+        cold_server(other) as there,
         launched_browser() as browser,
     ):
         for address, name in (row for row in SLIDERS if only in row[0]):
-            urls = [f"http://127.0.0.1:{each}/{address}" for each in (port, second)]
+            urls = [f"http://127.0.0.1:{each}/{address}" for each in (here.port, there.port)]
             mean, low, high = interval(ratios(browser, urls, name, num_pairs))
             row = f"{address}: {name.partition('|')[0]}"
             slower += [row] if low > 1 + MOST_SLOWER else []
@@ -180,11 +180,13 @@ def main() -> None:
     if options.against:
         sys.exit(not compare(options.against.resolve(), options.pairs, options.only))
     print(f"{'slider to new picture, ms':<62} {'median':>7} {'p95':>7} {'longest':>8}  goal {GOAL}")
-    with cold_server() as (port, _seconds), launched_browser() as browser:
+    with cold_server() as server, launched_browser() as browser:
         for address, name in SLIDERS:
             if options.only not in address:
                 continue
-            times = measure(browser, f"http://127.0.0.1:{port}/{address}", name, options.moves)
+            times = measure(
+                browser, f"http://127.0.0.1:{server.port}/{address}", name, options.moves
+            )
             p95 = statistics.quantiles(times, n=20, method="inclusive")[-1]
             row = f"{statistics.median(times):>7.0f} {p95:>7.0f} {max(times):>8.0f}"
             what = f"{address}: {name.partition('|')[0]}"

@@ -11,7 +11,6 @@ import streamlit as st
 
 from core.language import _, current_language, ngettext
 from pages.shared import link, page_links
-from pages.shared.navigation import page_row
 
 LESSONS_FILE: Final = Path(__file__).with_name("lessons.toml")
 _CONCEPTS: Final = Path(__file__).with_name("concepts.toml")
