@@ -15,7 +15,6 @@ from pages.server.classroom import (
     announce,
     class_address,
     classroom,
-    in_class,
 )
 from pages.server.control_right import ControlRefusedError, Peer
 from pages.server.run_slots import Line
@@ -90,11 +89,6 @@ def give(app, pin):
 
 def button(app, label):
     return next(each for each in app.button if each.label == label)
-
-
-def test_a_class_is_a_server_that_answers_others(a_class):
-    assert in_class()
-    assert class_address() == f"http://{ADDRESS}:{config.get_option('server.port')}"
 
 
 def test_the_terminal_tells_address_code_and_pin_and_the_pin_leaves_the_environment(

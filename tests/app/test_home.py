@@ -10,13 +10,10 @@ from core.train.start.timing import TimingError
 from pages.shared.lessons import load_lessons
 from pages.shared.navigation import PAGES, page_row
 from pages.shared.start.course_map import find
-from pages.shared.start.torch_errors import load_torch_errors
 from pages.start.home import train_now
 from pages.start.home.steps import STEPS
 from pages.start.home.train_now import WISH
 from tests.app.shown import headline, page_links, texts
-
-ON_A_GRAPH = [error for error in load_torch_errors() if error.page == "autograd/computation_graph"]
 
 
 def test_the_first_run_of_the_page_starts_no_measurement(open_page, monkeypatch):
@@ -53,29 +50,6 @@ def test_an_error_text_leads_to_its_reason_its_remedy_and_its_code(open_page):
     assert "torch.zeros(2, 3) @ torch.zeros(2, 3)" in code
 
 
-@pytest.mark.parametrize("error", ON_A_GRAPH, ids=lambda error: error.slug)
-def test_an_error_of_autograd_happens_on_the_graph_that_it_leads_to(open_page, error):
-    home = open_page("start/home", home_search=error.text)
-    link = next(each for each in page_links(home) if each.page == "computation-graph")
-    query = dict(urllib.parse.parse_qsl(link.query_string))
-    assert error.query.items() <= query.items()
-
-    app = open_page(error.page, **query)
-
-    assert not app.exception
-    said = [code.value.split("\n")[0].partition(": [")[0] for code in app.code]
-    assert error.text.partition(": [")[0] in said
-
-
-def test_a_lesson_is_found_by_its_title_and_a_page_by_its_question(open_page):
-    found = page_links(open_page("start/home", home_search="silicon"))
-    assert any("machine_tab=stack" in each.query_string for each in found)
-
-    app = open_page("start/home", home_search="what is there to learn here")
-    assert app.session_state["headline"] == "Lessons"
-    assert any(each.label.startswith("Lessons · ") for each in page_links(app))
-
-
 @pytest.mark.parametrize(
     ("query", "page", "settings", "said"),
     [
@@ -94,14 +68,6 @@ def test_an_answer_opens_the_page_in_the_state_that_was_asked_for(
 
     (row,) = [row for row in PAGES if row.address == page]
     assert said in open_page(row.key, **query).session_state["headline"]
-
-
-def test_code_is_promised_only_for_an_error_that_has_it(open_page):
-    errors = load_torch_errors()
-    for error in (next(e for e in errors if e.code), next(e for e in errors if e.source)):
-        links = page_links(open_page("start/home", home_search=error.text))
-        (link,) = [each for each in links if f"machine_error={error.slug}" in each.query_string]
-        assert ("Code that raises it" in link.label) == bool(error.code), error.slug
 
 
 def test_an_error_that_is_not_known_is_said_to_have_no_explanation(open_page):

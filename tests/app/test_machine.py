@@ -97,12 +97,6 @@ def test_an_error_text_has_its_reason_its_remedy_and_code_or_the_file_that_says_
         compile(code, slug, "exec")
 
 
-def test_the_code_of_an_error_raises_it(open_page, run_code):
-    app = open_page(KEY, machine_tab="errors", machine_error="matmul-shapes")
-
-    assert "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)" in run_code(app)
-
-
 def test_the_build_that_arrives_is_the_one_without_an_index(open_page):
     app = open_page(KEY, **ask("machine_plain_line"))
     offered = [each for each in BUILDS if "linux" in each.indexes]

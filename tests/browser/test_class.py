@@ -426,24 +426,3 @@ def test_a_training_student_reloads_and_keeps_the_run_until_the_class_needs_the_
     page.get_by_text("Your run was stopped").wait_for(state="hidden")
     assert "run=" not in page.url
     page.locator(".st-key-headline").get_by_text(re.compile(r"step [1-9]\d* of 2,?000")).wait_for()
-
-
-def test_five_wrong_pins_pause_a_student_s_address_and_not_the_teacher_s_own(
-    idle, new_page, visit, screenshot
-):
-    a_class, student_url = idle
-    page = visit(new_page(url=student_url), "/live-run")
-    page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
-    field = page.get_by_label("Teacher's PIN")
-    for sentence in ("left: 4", "left: 3", "left: 2", "left: 1", "Too many wrong PINs"):
-        field.fill("000000")
-        field.press("Enter")
-        page.get_by_text(sentence).wait_for()
-    field.fill(PIN)
-    field.press("Enter")
-    page.wait_for_timeout(1000)
-    assert page.get_by_text("Too many wrong PINs").is_visible()
-    assert page.get_by_test_id("stBaseButton-primary").is_disabled()
-    screenshot(page, "class-pause")
-    teacher = visit(new_page(url=a_class.url), "/live-run")
-    assert teacher.get_by_test_id("stBaseButton-primary").is_enabled()

@@ -118,27 +118,6 @@ def test_a_click_anywhere_on_a_step_opens_its_lesson_without_a_reload(new_page, 
     assert page.evaluate("window.notReloaded")
 
 
-def test_an_old_link_to_the_stack_shows_it_and_keeps_the_language(page, visit):
-    visit(page, "/", home_card="stack", lang="zh")
-
-    page.locator(".js-plotly-plot").wait_for()
-    page.wait_for_url(re.compile(r"/machine\?.*machine_tab=stack"))
-    assert "lang=zh" in page.url
-    page.until("document.documentElement.lang === 'zh-CN'")
-
-
-def test_the_stack_is_drawn_with_plotly_and_says_what_it_shows(page, visit):
-    requests = []
-    visit(page)
-    page.on("request", lambda request: requests.append(request.url))
-
-    visit(page, "/machine", machine_tab="stack")
-
-    page.locator(".js-plotly-plot").wait_for()
-    assert any("plotly" in url.lower() for url in requests)
-    assert page.locator('[role="figure"]').get_attribute("aria-label").startswith("The layers")
-
-
 def test_a_tick_stays_in_the_browser_through_a_reload_and_in_the_other_list(page, visit):
     visit(page, "/lessons")
     tick(page, "first-run").check()
@@ -190,50 +169,6 @@ def test_ticks_that_are_not_ours_do_not_break_the_list(page, visit):
         visit(page, "/lessons")
         tick(page, "environment-check").wait_for()
     assert tick(page, "first-run").is_checked()
-
-
-def test_a_lesson_opens_with_its_settings_and_keeps_the_language(new_page, visit):
-    page = visit(new_page(lang="zh"), "/lessons")
-    lesson = next(lesson for lesson in LESSONS if lesson.slug == "take-away-70b")
-
-    tick(page, lesson.slug)
-    page.locator(MAP).get_by_role("link", name=lesson.title["zh"]).click()
-
-    page.wait_for_url(re.compile("/lessons\\?.*lessons_params=70B"))
-    page.get_by_text("6.30 YFLOPs").first.wait_for()
-    assert "lang=zh" in page.url
-
-
-def test_a_lesson_of_the_same_page_opens_there(page, visit):
-    visit(page, "/lessons")
-    tick(page, "self-check")
-
-    page.locator(MAP).get_by_role("link", name="Can you do these eight?").click()
-
-    page.locator(".st-key-headline").get_by_text("8 things").wait_for()
-    assert "lessons_path=check" in page.url
-
-
-def test_the_map_of_the_course_fits_beside_its_filters(page, visit):
-    visit(page, "/lessons")
-    tick(page, "first-run").wait_for()
-
-    assert page.locator(MAP).evaluate("map => map.scrollWidth - map.clientWidth") <= 0
-    right = page.locator(f"{MAP} summary").evaluate_all(
-        "all => Math.max(...all.map((each) => each.getBoundingClientRect().right))"
-    )
-    assert right <= 1366
-
-
-def test_an_error_text_typed_into_the_search_is_explained(page, visit):
-    visit(page)
-    box = page.get_by_role("textbox", name=re.compile("^Search: "))
-
-    box.fill("RuntimeError: grad can be implicitly created only for scalar outputs")
-    box.press("Enter")
-
-    page.get_by_text("dL/dL = 1").wait_for()
-    assert "home_search=" in page.url
 
 
 def test_the_machine_is_measured_after_the_first_paint_and_the_page_updates_itself(

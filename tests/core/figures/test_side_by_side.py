@@ -6,7 +6,6 @@ from core.budget.comparison.side_by_side import side_by_side
 from core.budget.item import Formula, item
 from core.figures.picture import Look
 from core.figures.side_by_side import MOST_ROWS, Names, side_by_side_picture, signed
-from core.figures.theme import COLORS
 
 NAMES = Names(a="small", b="large")
 
@@ -35,15 +34,6 @@ def test_both_sides_stand_on_one_axis_and_another_unit_has_its_own(pairs):
     assert a_time.xaxis == b_time.xaxis == "x2"
     assert not any(set(a.y) & set(b.y)), "no bar hides the other"
     assert "2 * n" in b.customdata[0]
-
-
-def test_the_sides_differ_in_colour_and_pattern(pairs):
-    a, b, *_time = side_by_side_picture(pairs, NAMES, written, Look(mode="dark")).figure.data
-    assert (a.marker.color, b.marker.color) == (
-        COLORS["dark"]["side_a"],
-        COLORS["dark"]["side_b"],
-    )
-    assert (a.marker.pattern.shape, b.marker.pattern.shape) == ("", "/")
 
 
 def test_difference_and_ratio_stand_beside_each_row(pairs):

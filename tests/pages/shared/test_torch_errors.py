@@ -12,8 +12,7 @@ import torch
 
 from core.autograd.errors import explain_error
 from core.autograd.forward import Limits
-from core.autograd.leaves import leaves_in, written_leaves
-from core.autograd.presets import PRESETS
+from core.autograd.leaves import leaves_in
 from core.autograd.program import capture_program
 from pages.shared.start.torch_errors import FAMILIES, error_of, find_error, load_torch_errors
 
@@ -25,16 +24,6 @@ STANDS_FOR = {"…": "x", "<float>": "Half", "<integer>": "Long", "<gpu>": "cuda
 PYTHON = Path(multiprocessing.__file__).parents[1]
 TORCH = Path(torch.__file__).parent
 ON_A_GRAPH = [error for error in ERRORS if error.page == "autograd/computation_graph"]
-SHOWN_ON_A_GRAPH = {
-    "exp_in_place",
-    "update_too_early",
-    "square_twice",
-    "not_scalar",
-    "leaf_in_place",
-    "inference_mode",
-    "numpy",
-    "no_graph",
-}
 TRACEBACK = """Traceback (most recent call last):
   File "train.py", line 31, in <module>
     logits = self.head(x)
@@ -169,18 +158,6 @@ def test_the_strides_that_the_view_error_names_are_torchs():
     copied = turned.contiguous()
     assert f"stride {copied.stride()}" in error.fix["en"]
     assert copied.data_ptr() != turned.data_ptr()
-
-
-@pytest.mark.parametrize("key", sorted(SHOWN_ON_A_GRAPH))
-def test_what_torch_says_of_a_failing_graph_leads_to_that_graph(key):
-    preset = PRESETS[key]
-    with pytest.raises(RuntimeError) as caught:
-        exec(preset.source, {"torch": torch, **preset.tensors()})  # noqa: S102  our own table
-    leaves = written_leaves(preset.tensors())
-    assert error_of(str(caught.value)).query == {
-        "graph_code": preset.source,
-        "graph_leaves": leaves,
-    }
 
 
 @pytest.mark.parametrize("error", ON_A_GRAPH, ids=lambda error: error.slug)

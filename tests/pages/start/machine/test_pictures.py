@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from core.figures.picture import Look
-from core.figures.theme import COLORS
 from core.machine import DtypeVerdict, Trial, describe_machine
 from core.machine.stack import software_stack
 from pages.start.machine.machine import OPERATIONS, dtypes_picture, usable_dtypes
@@ -52,13 +51,6 @@ def test_a_cell_says_whether_it_worked_and_what_torch_said(device):
     assert "1 others" in picture.alt
 
 
-def test_an_operation_that_was_not_tried_is_left_empty():
-    trials = tuple(Trial(operation=each, works=True) for each in ("create", "add"))
-    dtypes = (DtypeVerdict(name="float32", item_bytes=4, trials=trials),)
-    (cells,) = dtypes_picture(replace(PROBE.devices[0], dtypes=dtypes), Look()).figure.data
-    assert [row[0] for row in cells.z] == [1, None, 1, None]
-
-
 def test_each_layer_is_a_bar_with_its_versions_and_the_calls_go_down(layers):
     picture = stack_picture(layers, Look())
     (bars,) = picture.figure.data
@@ -69,16 +61,3 @@ def test_each_layer_is_a_bar_with_its_versions_and_the_calls_go_down(layers):
     assert [note.text for note in picture.figure.layout.annotations] == ["▼"] * (len(layers) - 1)
     places = [picture.alt.index(layer.found) for layer in layers]
     assert places == sorted(places)
-
-
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_the_bars_take_their_colors_from_the_theme_and_a_projector_gets_larger_text(layers, mode):
-    small, large = (
-        stack_picture(layers, Look(mode=mode, present=present)).figure for present in (False, True)
-    )
-
-    assert small.data[0].marker.color == COLORS[mode]["surface"]
-    assert small.data[0].marker.line.color == COLORS[mode]["accent"]
-    assert large.data[0].textfont.size == large.layout.font.size >= 18
-    assert large.data[0].constraintext == "none"  # otherwise Plotly shrinks it to the bar
-    assert small.layout.font.size < large.layout.font.size
