@@ -3,8 +3,8 @@
 From the press of an arrow key to the last change inside the new chart; the goal is 300 ms for 19
 moves in 20. Nothing else may run: the browser that draws shares the cores with the server.
 
-`--against CHECKOUT` opens each slider in both houses and moves them in turn, pair by pair; it fails
-if the 95 % interval of a row's ratio lies wholly above +3 %.
+`--against CHECKOUT` opens each slider in both checkouts and moves them in turn, pair by pair; it
+fails if the 95 % interval of a row's ratio lies wholly above +3 %.
 """
 
 import argparse
@@ -148,7 +148,7 @@ def interval(found: Sequence[float]) -> tuple[float, float, float]:
 
 def compare(other: Path, num_pairs: int, only: str) -> bool:
     """Print each slider against another checkout; return whether none is surely slower."""
-    print(f"{'new picture, this house / ' + other.name:<62} {'ratio':>7} {'95 % interval':>17}")
+    print(f"{'new picture, this checkout / ' + other.name:<62} {'ratio':>7} {'95 % interval':>17}")
     slower = []
     with (
         cold_server() as here,

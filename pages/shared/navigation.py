@@ -1,4 +1,4 @@
-"""The menu: every page once, in the order of the house."""
+"""The menu: every page once, in its order."""
 
 from dataclasses import dataclass
 from pathlib import Path

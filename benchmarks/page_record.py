@@ -1,12 +1,12 @@
 """What every page shows, written down, so that a change can be held against it.
 
-`house_record.py record CHECKOUT FILE --runs DIR` opens every lesson and every tab of a checkout in
+`page_record.py record CHECKOUT FILE --runs DIR` opens every lesson and every tab of a checkout in
 Streamlit's own test runner: in both languages, on a screen and on a projector, with its inputs at
 both ends and one after the other, locked, in GB, its questions answered. Machine, run and free
 memory are fixed. FILE (JSON lines, gzip) has for each address the headline, every element, alt
 texts, table columns, snippets and parameters.
 
-`house_record.py compare OLD NEW` prints what differs and fails if something does. It leaves out
+`page_record.py compare OLD NEW` prints what differs and fails if something does. It leaves out
 how a snippet imports what it uses, and the keys of charts. It is no part of `make bench`.
 """
 
