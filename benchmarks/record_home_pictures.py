@@ -21,11 +21,11 @@ from core.budget.cluster import Cluster
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.memory import training_budget
 from core.dtypes import FORMATS, FloatFormat
-from core.figures.start.home.steps import STEPS_FILE
 from core.models.depth import depth
 from core.tensors.layout import Layout, trace_index
 from core.train.learning.opened import open_shipped
 from core.train.learning.recording import read_recording
+from pages.start.home.steps import STEPS_FILE
 
 NAMES: Final = ("float32", "bfloat16", "float16", "float8_e4m3fn")
 TEXT: Final = "The value of an expression is the value of the exp"

@@ -127,7 +127,7 @@ def test_the_sentence_says_how_many_parameters_steps_and_lessons(open_page):
     steps, parameters, first, lessons = (
         int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", said)
     )
-    pages = {find(step.lesson).page for step in STEPS}
+    pages = {find(slug).page for slug in STEPS.values()}
     easy = [each for each in load_lessons() if each.page in pages and each.level == 1]
     assert (steps, first) == (5, len(easy))
     assert headline(open_page("start/lessons")).startswith(f"{lessons} lessons on ")
@@ -141,9 +141,9 @@ def test_each_step_has_a_picture_and_leads_to_the_lesson_that_shows_it(open_page
     pictures = [each.proto.body for each in app.get("html") if "data-picture" in each.proto.body]
     assert len(pictures) == len(STEPS)
     links = {each.page: each.query_string for each in page_links(app)}
-    for step, picture in zip(STEPS, pictures, strict=True):
-        lesson = find(step.lesson)
-        assert f'data-picture="{step.picture}"' in picture
+    for (name, slug), picture in zip(STEPS.items(), pictures, strict=True):
+        lesson = find(slug)
+        assert f'data-picture="{name}"' in picture
         query = dict(urllib.parse.parse_qsl(links[page_row(lesson.page).address]))
         assert lesson.query.items() <= query.items()
 
@@ -151,8 +151,10 @@ def test_each_step_has_a_picture_and_leads_to_the_lesson_that_shows_it(open_page
 def test_the_numbers_below_the_steps_are_those_of_the_pages_they_lead_to(open_page):
     app = open_page("start/home")
 
-    for step, number in zip(STEPS, ("3.140625", "9", "42", "87.9 %", "124 GiB"), strict=True):
-        lesson = find(step.lesson)
+    for slug, number in zip(
+        STEPS.values(), ("3.140625", "9", "42", "87.9 %", "124 GiB"), strict=True
+    ):
+        lesson = find(slug)
         there = open_page(lesson.page, **lesson.query)
         assert any(number in each.value for each in app.caption), number
-        assert number in there.session_state["headline"], step.lesson
+        assert number in there.session_state["headline"], slug

@@ -9,8 +9,8 @@ import torch
 
 from benchmarks.record_home_pictures import TEXT, record
 from core.figures.picture import Look
-from core.figures.start.home.steps import HEIGHT, STEPS_FILE, WIDTH, drawn, load_steps
 from core.figures.theme import COLORS, MODES
+from pages.start.home.steps import HEIGHT, STEPS_FILE, WIDTH, drawn, load_steps
 
 SVG = "{http://www.w3.org/2000/svg}"
 MAX_BYTES = 400_000
