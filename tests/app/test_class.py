@@ -270,21 +270,6 @@ def test_a_student_sees_the_place_in_the_line_and_may_leave_it(viewer, line):
     assert any(each.label == "Train my own" for each in app.button)
 
 
-def test_a_reload_keeps_the_place_and_another_browser_has_none(
-    viewer, line, as_browser, open_page, comes_from
-):
-    button(viewer.run(), "Train my own").click().run()
-    again = open_page(PAGE)
-    assert "Your run waits: number 1 in the line." in texts(again)
-    as_browser("ben")
-    other = button(open_page(PAGE), "Train my own").click().run()
-    assert "number 2 in the line" in texts(other.run())
-    as_browser("ann")
-    button(again, "Leave the line").click().run()
-    as_browser("ben")
-    assert "number 1 in the line" in texts(other.run())
-
-
 def test_who_waits_can_leave_also_when_the_teacher_allows_no_more_or_gives_the_pin(viewer, line):
     app = button(viewer.run(), "Train my own").click().run()
     classroom().sandbox_allowed = False
@@ -321,22 +306,6 @@ def test_a_reload_stays_with_the_run_that_the_student_looks_at(
     assert "run" not in open_page(PAGE).query_params
 
 
-def test_a_student_whose_run_the_class_stopped_is_told_and_led_to_the_class_s_run(
-    viewer, line, open_page, a_run, monkeypatch
-):
-    button(viewer.run(), "Train my own").click().run()
-    started(line, monkeypatch, a_run.name)
-    app = open_page(PAGE, run=a_run.name)
-    assert "Your run was stopped" not in texts(app)
-    line.note_stop(a_run.name)
-    app = app.run()
-    assert "Your run was stopped: the class goes first." in texts(app)
-    assert "Your run was stopped" in texts(open_page(PAGE)), "also after a reload"
-    app = button(app, "To the class's run").click().run()
-    assert "run" not in app.query_params, "the class's newest run, always"
-    assert "Your run was stopped" not in texts(app)
-
-
 def test_a_teacher_who_stops_a_student_s_run_has_it_told_and_a_student_who_does_not(
     viewer, line, as_browser, comes_from, a_run, monkeypatch
 ):
@@ -357,13 +326,6 @@ def test_the_toggle_of_the_sandbox_is_the_server_s(a_class, comes_from, open_pag
     app.toggle(key="frame_sandbox").set_value(True).run()
     assert classroom().sandbox_allowed
     assert open_page(PAGE).toggle(key="frame_sandbox").value is True
-
-
-def test_the_invitation_shows_the_address_and_a_code(viewer):
-    html = " ".join(each.proto.body for each in viewer.get("html"))
-    assert class_address() in html
-    assert 'src="data:image/svg+xml' in html
-    assert f'alt="QR code of {class_address()}"' in html
 
 
 def test_a_page_asks_for_its_slot_when_its_frame_has_given_its_own_back(open_page, monkeypatch):

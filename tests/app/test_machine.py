@@ -27,21 +27,6 @@ def test_the_first_tab_shows_what_torch_can_do_here(open_page, probed):
     assert list(table["PyTorch says"]) == ["", "no sum"]
 
 
-def test_the_stack_is_a_chart_with_a_sentence_and_a_table(open_page, probed):
-    app = open_page(KEY, machine_tab="stack")
-
-    (chart,) = app.get("plotly_chart")
-    assert "torch 2.13.0+cpu" in chart.proto.alt
-    app.session_state["machine_stack_chart_numbers"] = True
-    app.run()
-    assert "PyTorch" in list(app.table[0].value["layer"])
-    for library in ("Transformers", "PEFT", "vLLM", "LangChain"):
-        assert library in said(app)
-    assert {"inside-gpt", "layers-and-parameters", "serving"} <= {
-        each.page for each in page_links(app)
-    }
-
-
 def test_a_wheel_that_does_not_exist_is_explained(open_page):
     app = open_page(KEY, machine_system="macos", machine_build="cuda")
 

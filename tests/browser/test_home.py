@@ -6,8 +6,6 @@ import re
 import pytest
 
 from core.figures.theme import COLORS
-from core.train.run.directory import write_info
-from core.train.run.state import RunState, write_state
 from pages.components.ticks.ticks import STORAGE_KEY
 from pages.shared.lessons import load_lessons
 
@@ -40,18 +38,6 @@ def tick(page, slug):
     return box
 
 
-def test_home_paints_without_fetching_plotly(page, visit, screenshot):
-    requests = []
-    page.on("request", lambda request: requests.append(request.url))
-
-    visit(page)
-
-    page.get_by_role("button", name=re.compile("Train a GPT now")).wait_for()
-    page.locator(f"{STEPS} img").nth(4).wait_for()
-    assert [url for url in requests if "plotly" in url.lower()] == []
-    screenshot(page, "home-en-light")
-
-
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
     ("width", "height", "present"),
@@ -67,28 +53,6 @@ def test_everything_of_home_is_on_one_screen(new_page, visit, width, height, pre
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SCROLLS) == []
     assert page.evaluate(OUT_OF_THEIR_CARD) == []
-
-
-def test_with_a_newest_run_home_is_still_on_one_screen_of_a_projector(
-    new_page, start_server, visit
-):
-    with start_server() as server:
-        write_run(server.runs / "20260102t030405z-one-minute-00ff")
-        page = visit(new_page(width=1280, height=720, url=server.url), present="1")
-        page.get_by_text("has finished").wait_for()
-        page.locator(f"{STEPS} img").nth(4).wait_for()
-
-        bottom = page.locator(".st-key-parameters_code").bounding_box()
-        assert bottom["y"] + bottom["height"] <= 720
-
-
-def write_run(directory):
-    """Write a run of a minute that has finished."""
-    directory.mkdir(parents=True)
-    config = {"name": "one-minute", "num_steps": 100, "num_layers": 2}
-    info = {"name": directory.name, "created": 1_767_323_045.0, "config": config}
-    write_info(directory, {**info, "resolved": {"device": "cpu"}})
-    write_state(directory, RunState(state="finished", step=100, pid=1, time=1_767_323_100.0))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
