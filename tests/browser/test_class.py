@@ -316,7 +316,9 @@ def test_a_forged_host_or_origin_is_refused(a_class, path):
         assert ask(a_class, path, Origin=origin)[0].status == 403, origin
 
 
-def test_the_pin_gives_a_student_s_browser_control(student_url, a_run, new_page, visit, screenshot):
+def test_the_pin_gives_a_student_s_browser_control_also_after_a_reload(
+    student_url, a_run, new_page, visit, ready, screenshot
+):
     page = visit(new_page(url=student_url), "/live-run")
     page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
     page.get_by_label("Teacher's PIN").fill(PIN)
@@ -332,15 +334,6 @@ def test_the_pin_gives_a_student_s_browser_control(student_url, a_run, new_page,
     page.get_by_role("button", name="Resume").click()
     wait_until(lambda: RunReader(a_run).read_state().state == "running")
 
-
-def test_who_gave_the_pin_keeps_control_over_a_reload_and_a_new_tab(
-    student_url, a_run, new_page, visit, ready
-):
-    page = visit(new_page(url=student_url), "/live-run")
-    page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
-    page.get_by_label("Teacher's PIN").fill(PIN)
-    page.get_by_label("Teacher's PIN").press("Enter")
-    page.get_by_text("this browser gave the PIN").wait_for()
     page.reload()
     ready(page)
     wait_until(page.get_by_role("button", name="Pause").is_enabled)

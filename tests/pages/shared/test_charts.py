@@ -124,12 +124,6 @@ def test_other_numbers_on_the_same_axes_mean_the_same():
     assert meaning(other, "GiB") == meaning(figure(), "GiB")
 
 
-def test_it_is_the_same_when_a_figure_is_shown_a_second_time():
-    shown = figure()
-    shown.layout.uirevision = meaning(shown, "GiB")
-    assert meaning(shown, "GiB") == shown.layout.uirevision
-
-
 @pytest.mark.parametrize(
     "fields",
     [
