@@ -33,8 +33,8 @@ Message = str | tuple[str, ...]
 
 def source_files(root: Path = ROOT) -> list[Path]:
     """Return every Python file whose texts a reader can meet, in a stable order."""
-    rooms = [path for room in ("core", "pages") for path in sorted((root / room).rglob("*.py"))]
-    return [root / "app.py", *rooms]
+    found = [sorted((root / folder).rglob("*.py")) for folder in ("core", "pages")]
+    return [root / "app.py", *found[0], *found[1]]
 
 
 def is_page(path: Path, root: Path = ROOT) -> bool:
