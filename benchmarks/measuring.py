@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -42,7 +41,7 @@ def free_port(host: str = "127.0.0.1") -> int:
 
 def is_healthy(port: int) -> bool:
     """Ask the server whether it is ready."""
-    with contextlib.suppress(urllib.error.URLError, ConnectionError):
+    with contextlib.suppress(OSError):
         url = f"http://127.0.0.1:{port}/_stcore/health"
         with urllib.request.urlopen(url, timeout=5) as answer:
             return bool(answer.read() == b"ok")
