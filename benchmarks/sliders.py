@@ -37,14 +37,14 @@ SLIDERS: Final = (
     ("model-sizes", "Parameters"),
     ("training-memory", "Micro-batch size"),
     ("training-memory", "Sequence length|Tokens of a sequence"),
-    ("training-memory?memory_tab=items", "Micro-batch size"),
+    ("training-memory?memory_tab=items", "Sequence length"),
     ("flops-and-time", "Parameters|Context in tokens"),
     ("flops-and-time?flops_tab=rule", "Sequence length|Context in tokens"),
     ("flops-and-time?flops_tab=roofline", "Concurrent sequences|Sequences at once"),
     ("serving", r"Context length|^Context \(tokens\)"),
     ("serving", "Concurrent sequences|Sequences at once"),
     ("parallelism", "Tensor-parallel size|Tensor ranks"),
-    ("what-fits?fits_tab=reach", "Devices"),
+    ("what-fits?fits_tab=reach", "Sequence length"),
 )
 # Streamlit makes a new chart for new numbers; the picture is done at the last change inside it. The
 # designer draws no chart: there the headline says that the numbers are new.

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from core.autograd.layer_stack import Stack
 from core.autograd.lifetimes import Lifetimes, Moment
@@ -13,53 +13,34 @@ if TYPE_CHECKING:
 
 Reset = Literal["never", "zero", "none"]
 Loss = Literal["square", "multiples"]
-MAX_CALLS: Final = 64
-MAX_PARAMS: Final = 2**24
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One call of backward on a leaf.
+    """One call of backward on a leaf."""
 
-    Attributes:
-        number: Of the call, from 1.
-        before: `.grad` before it; None where there is none.
-        added: The gradient of this call's loss alone.
-        after: `.grad` after it.
-        is_reset_before: Whether the gradient was reset since the last call.
-        is_same_tensor: Whether `.grad` is still the tensor that it was before the call.
-    """
-
-    number: int
-    before: float | None
-    added: float
-    after: float
-    is_reset_before: bool
-    is_same_tensor: bool
+    number: int  # of the call, from 1
+    before: float | None  # `.grad` before it; None where there is none
+    added: float  # the gradient of this call's loss alone
+    after: float  # `.grad` after it
+    is_reset_before: bool  # whether the gradient was reset since the last call
+    is_same_tensor: bool  # whether `.grad` is still the tensor that it was before the call
 
 
 def count_calls(
-    num_calls: int, *, loss: Loss = "square", x: float = 2.0, reset: Reset = "never", every: int = 1
+    num_calls: int, *, loss: Loss = "square", reset: Reset = "never", every: int = 1
 ) -> tuple[Call, ...]:
-    """Call backward again and again on one number and read its `.grad`.
+    """Call backward again and again on the number 2 and read its `.grad`.
 
     Args:
-        num_calls: 1 to `MAX_CALLS`.
+        num_calls: At least 1.
         loss: "square" is x**2 at every call, "multiples" is 2x, 3x, 4x, ... one after the other.
-        x: Where the gradient is taken.
         reset: What is done to the gradient: nothing, `grad.zero_()` or `grad = None`.
         every: It is done after so many calls.
-
-    Raises:
-        ValueError: If there is nothing to count.
     """
-    if not 1 <= num_calls <= MAX_CALLS or every < 1:
-        raise ValueError(
-            f"1 to {MAX_CALLS} calls and a reset after 1 or more, not {num_calls} and {every}"
-        )
     import torch
 
-    leaf = torch.tensor(x, requires_grad=True)
+    leaf = torch.tensor(2.0, requires_grad=True)
     calls: list[Call] = []
     for number in range(1, num_calls + 1):
         is_reset = reset != "never" and number > 1 and (number - 1) % every == 0
@@ -101,14 +82,9 @@ def bytes_after_reset(num_params: int, reset: Reset) -> tuple[int, int]:
     """Return the bytes of gradients that are alive before and after an optimizer resets them.
 
     Args:
-        num_params: Of one tensor of float32; 1 to `MAX_PARAMS`.
+        num_params: Of one tensor of float32.
         reset: "zero" and "none" are what `zero_grad` does with `set_to_none` False and True.
-
-    Raises:
-        ValueError: If there are too many parameters, or none.
     """
-    if not 1 <= num_params <= MAX_PARAMS:
-        raise ValueError(f"1 to {MAX_PARAMS:,} parameters, not {num_params:,}")
     import torch
     from torch.multiprocessing.reductions import StorageWeakRef
 
@@ -125,22 +101,14 @@ def bytes_after_reset(num_params: int, reset: Reset) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MicroBatches:
-    """A batch that ran whole, and again in pieces.
+    """A batch that ran whole, and again in pieces, with what was alive after each operation."""
 
-    Attributes:
-        num_pieces: Into how many pieces it was cut.
-        whole, pieces: What was alive after each operation.
-        largest_gradient: The largest magnitude in the gradients of the whole batch.
-        largest_difference: Between any of them and that of the pieces.
-        ratio: Length of the gradient of the pieces in lengths of that of the whole batch.
-    """
-
-    num_pieces: int
+    num_pieces: int  # into how many pieces it was cut
     whole: tuple[Moment, ...] = field(repr=False)
     pieces: tuple[Moment, ...] = field(repr=False)
-    largest_gradient: float
-    largest_difference: float
-    ratio: float
+    largest_gradient: float  # the largest magnitude in the gradients of the whole batch
+    largest_difference: float  # between any of them and that of the pieces
+    ratio: float  # length of the gradient of the pieces in lengths of that of the whole batch
 
     @property
     def peaks(self) -> tuple[int, int]:

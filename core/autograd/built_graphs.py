@@ -14,9 +14,9 @@ from torch.nn import functional as F  # noqa: N812  the field's own name
 from torch.utils.checkpoint import checkpoint
 
 from core.autograd.capture import capture
+from core.autograd.engine import told
 from core.autograd.forward import Limits, made_bytes
 from core.autograd.graph import Capture
-from core.autograd.hooks import told
 from core.expressions.dispatch import Watching
 from core.language import N_, _
 from core.models.build import Block
@@ -47,27 +47,17 @@ class Made:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BuiltGraph:
-    """One row.
+    """One row."""
 
-    Attributes:
-        key: Its word in an address.
-        title: Marked for the catalogue.
-        number: What the number counts, marked too.
-        low, high, default: Of the number.
-        make: Number -> what is captured; also on meta.
-        source: Where it comes from.
-        unchecked: Why nearby values cannot tell its slopes, marked too; "" if they can.
-    """
-
-    key: str
-    title: str
-    number: str
-    low: int
+    key: str  # its word in an address
+    title: str  # marked for the catalogue
+    number: str  # what the number counts, marked too
+    low: int  # the number's range
     high: int
     default: int
-    make: Callable[[int], Made]
-    source: str = ""
-    unchecked: str = ""
+    make: Callable[[int], Made]  # number -> what is captured; also on meta
+    source: str = ""  # where it comes from
+    unchecked: str = ""  # why nearby values cannot tell its slopes, marked too; "" if they can
 
     def made(self, number: int) -> Made:
         """Return what is captured, with the same random numbers every time."""

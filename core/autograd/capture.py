@@ -25,7 +25,6 @@ def capture(
     module: nn.Module | None = None,
     *,
     limits: Limits = DEFAULT,
-    seed: int = 0,
     jacobian_of: str = "",
     **how: Any,  # noqa: ANN401  retain_graph, create_graph, gradient
 ) -> Capture:
@@ -39,11 +38,10 @@ def capture(
         leaves: Its arguments by name; copies of them are used.
         module: The model that it calls, if it calls one: its parameters are leaves too.
         limits: Where they end the capture, what was captured until then is kept.
-        seed: Of the random numbers drawn inside.
         jacobian_of: Id of a node whose local Jacobian is wanted; ids never change.
         how: `gradient`, `retain_graph` and `create_graph` of `Tensor.backward`.
     """
-    with alone_with_chance(seed), kept_as_it_was(module), all_warnings() as told:
+    with alone_with_chance(), kept_as_it_was(module), all_warnings() as told:
         session = Session(leaves, module, limits, jacobian_of)
 
         def run() -> Tensor:
@@ -109,13 +107,12 @@ def finish(
 def _failure(session: Session, assembly: Assembly, error: Exception) -> Failure:
     passes = session.engine.passes
     failed = passes[-1].failed if passes else None
-    said = error.torch_message if isinstance(error, ExpressionError) else ""
+    words = error.torch_message if isinstance(error, ExpressionError) else ""
     if isinstance(error, ExpressionError):
         session.recorder.place.line = error.line
     return Failure(
-        kind="RuntimeError" if said else type(error).__name__,
-        message=said or str(error),
+        kind="RuntimeError" if words else type(error).__name__,
+        message=words or str(error),
         node=assembly.ids[failed] if failed is not None else "",
         line=session.recorder.place.line,
-        is_backward=bool(passes),
     )

@@ -1,13 +1,15 @@
 """From a capture to what is drawn of it: modules closed, sums kept, no circle made."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from core.autograd.contraction import contract
 from core.autograd.graph import Capture, Edge, Node
 from core.autograd.module_groups import (
     Item,
     arrows_of,
     closed_modules,
+    contract,
     copies_in,
     fitting_depth,
     is_too_much,
@@ -15,7 +17,70 @@ from core.autograd.module_groups import (
     runs_of_neighbours,
     with_repeats,
 )
-from core.autograd.view import Box, BoxKind, Join, Link, View
+
+BoxKind = Literal["node", "leaf", "ghost", "module", "operations"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Box:
+    """One box.
+
+    Attributes:
+        id: Of its node or ghost; "m:blocks.0" of a module, with "#1" behind it where a module had
+            to be drawn as several boxes.
+        flops_forward, flops_backward: Of all members.
+        saved_bytes: What its members keep beyond parameters and inputs; memory that several boxes
+            keep counts for the first.
+    """
+
+    id: str
+    kind: BoxKind  # "operations" are neighbours in the program that are in no module, drawn as one
+    label: str  # what stands on it
+    members: tuple[str, ...]  # ids of its nodes and ghosts, in the order of the forward pass
+    path: str = ""  # what `expanded` has to name to open it; "" of what cannot be opened
+    inside: str = ""  # the innermost opened path that it lies in; "" of none
+    times: int = 1  # how many identical modules it stands for
+    flops_forward: int = 0
+    flops_backward: int = 0
+    saved_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Link:
+    """A value's way from the box `target`, which made it, to `source`, computed from it."""
+
+    id: str  # of its own
+    source: str
+    target: str
+    edges: tuple[int, ...] = ()  # places in the capture's edges; () to a ghost
+    operation: str = ""  # that it leads into, where boxes are tensors
+    is_cut: bool = False  # whether no gradient goes back along it
+    has_scissors: bool = False  # whether it is here that a gradient's way ends
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Join:
+    """An output of a box, and what comes back to it: the contributions add up to its gradient."""
+
+    box: str  # id of the box
+    node: str  # id of the member that made the output
+    output_number: int  # which of its outputs
+    edges: tuple[int, ...]  # places in the capture's edges: a contribution each
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """What is drawn of a capture."""
+
+    boxes: tuple[Box, ...] = ()  # in the order of the forward pass
+    links: tuple[Link, ...] = ()  # in the order of the capture's edges, then those of ghosts
+    joins: tuple[Join, ...] = ()  # of outputs that other boxes use
+    collapsed_by_itself: bool = False  # whether it was, because there was too much to draw
+
+    @property
+    def box_of(self) -> dict[str, str]:
+        """Return the id of the box of each node and ghost."""
+        return {member: box.id for box in self.boxes for member in box.members}
 
 
 def collapse(
@@ -31,12 +96,7 @@ def collapse(
     is in them. Identical modules of a list become one box while neither the list nor one of them is
     in `expanded`. More than `DRAWN` boxes are collapsed until a screen shows them; what the reader
     has opened stays open.
-
-    Raises:
-        ValueError: If the depth is below 1.
     """
-    if depth is not None and depth < 1:
-        raise ValueError(f"depth {depth} is not known; use 1 for the outermost modules, or more")
     items, arrows = items_of(capture), arrows_of(capture)
     is_too_large = is_too_much(items, closed_modules(items, depth))
     runs = {}
@@ -54,9 +114,7 @@ def collapse(
             *_ghost_links(capture, box_of),
         ),
         joins=_joins(capture, box_of),
-        depth=depth,
         collapsed_by_itself=is_too_large,
-        as_tensors=as_tensors,
     )
 
 

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.overrides import TorchFunctionMode
 
-from core.autograd.severed import Flow
-from core.expressions.dispatch import Watching
+from core.autograd.built_graphs import Made
+from core.expressions.dispatch import Watching, storage_id
 from core.language import _
 from core.models.chance import alone_with_chance
 
@@ -21,7 +24,8 @@ _RELATIVE: Final = 1e-6
 _ABSOLUTE: Final = 1e-9
 
 Function = Callable[..., Any]
-Leaves = Mapping[str, torch.Tensor]
+Leaves = Mapping[str, Tensor]
+Names = frozenset[str]
 Reason = Literal["", "cut", "hook", "edge", "kink"]
 
 
@@ -36,9 +40,6 @@ class Difference:
             closer: the larger may cross a kink, the smaller rounds more.
         relative_error: The largest difference of both where the slope is finite, over the largest
             of their numbers there; NaN if the gradient is NaN there, or the slope nowhere finite.
-        agrees: Whether the difference is no more than rounding and curvature explain.
-        num_checked: How many elements were changed one by one; 1 along a direction.
-        is_directional: Whether one fixed random direction stands for more than 64 elements.
         reason: Why a backward pass that is right may differ. "cut": the result moves with the leaf
             on a way that autograd does not follow. "hook": a hook changes gradients. "edge": there
             is no finite slope here. "kink": the slopes to both sides differ, and autograd chose
@@ -48,9 +49,9 @@ class Difference:
     gradient: tuple[float, ...]
     estimate: tuple[float, ...]
     relative_error: float
-    agrees: bool
-    num_checked: int
-    is_directional: bool
+    agrees: bool  # whether the difference is no more than rounding and curvature explain
+    num_checked: int  # how many elements were changed one by one; 1 along a direction
+    is_directional: bool  # whether one fixed random direction stands for more than 64 elements
     reason: Reason
 
     @property
@@ -61,24 +62,12 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Nudge:
-    """What a small change of a leaf does to the result, and what its gradient foretold.
+    """What a small change of a leaf does to the result, and what its gradient foretold."""
 
-    Attributes:
-        before, after: The result.
-        gradient: Of what was changed; of a whole tensor, the sum of its gradients.
-        delta: The change of the leaf.
-        change: after - before.
-        predicted: gradient times delta.
-        error: predicted - change; it shrinks with the square of delta.
-    """
-
-    before: float
-    after: float
-    gradient: float
-    delta: float
-    change: float
-    predicted: float
-    error: float
+    gradient: float  # of what was changed
+    delta: float  # the change of the leaf
+    change: float  # of the result
+    predicted: float  # gradient times delta
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,58 +113,79 @@ def finite_differences(
 
 
 def nudge(
-    function: Function,
-    leaves: Leaves,
-    name: str,
-    delta: float,
-    place: tuple[int, ...] | None = None,
+    function: Function, leaves: Leaves, name: str, delta: float, place: tuple[int, ...]
 ) -> Nudge:
-    """Change a leaf by delta, and compare gradient times delta with the real change of the result.
+    """Change an element of a leaf, and compare gradient times delta with the change of the result.
 
     Args:
         function: As `finite_differences` takes it.
         leaves: By name.
-        name: Which leaf is changed; it must be made of floating-point numbers.
-        delta: Added to its elements.
-        place: The index of the one element that is changed; all of them without it.
+        name: Which leaf is changed; one of real numbers.
+        delta: Added to the element.
+        place: Its index.
 
     Raises:
-        ValueError: If no leaf has that name, it cannot take a gradient, or the result is no scalar.
+        ValueError: If the result is no scalar.
     """
     point = {each: _copy(leaf) for each, leaf in leaves.items()}
-    if name not in point or not point[name].is_floating_point():
-        message = _("{name} cannot be changed: the leaves made of real numbers are {names}.")
-        real = [each for each, leaf in point.items() if leaf.is_floating_point()]
-        raise ValueError(message.format(name=name, names=_(", ").join(real) or "-"))
     point[name].requires_grad_()
     before, gradients = _gradients(function, point)
     direction = torch.zeros_like(point[name])
-    direction[... if place is None else place] = 1
+    direction[place] = 1
     gradient = _along(gradients[name], direction)
-    after = _value(function, _moved(point, name, direction, delta))
-    return Nudge(
-        before=before,
-        after=after,
-        gradient=gradient,
-        delta=delta,
-        change=after - before,
-        predicted=gradient * delta,
-        error=gradient * delta - (after - before),
-    )
+    change = _value(function, _moved(point, name, direction, delta)) - before
+    return Nudge(gradient=gradient, delta=delta, change=change, predicted=gradient * delta)
 
 
-def _copy(leaf: torch.Tensor) -> torch.Tensor:
+class _Flow:
+    """Follows real numbers from leaves to a result, operation by operation, also past autograd."""
+
+    def __init__(self, leaves: Mapping[str, Tensor]) -> None:
+        self.cut: Names = frozenset()  # leaves that the result depends on in a way that was cut
+        self.is_hooked = False  # whether a hook of a tensor can change a gradient on its way
+        # Storage -> which leaves moved it, and which of them past autograd.
+        self._moved = {storage_id(x): (frozenset({name}), Names()) for name, x in leaves.items()}
+        self._held = list(leaves.values())  # a freed storage's number would be used again
+
+    def tell(self, func: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor], _: int) -> None:  # noqa: ANN401
+        """Note what an operation hands on, as `Watching` tells it."""
+        leaves, cut = Names(), Names()
+        for x in filter(torch.is_floating_point, inputs):
+            moved, past = self._of(x)
+            leaves, cut = leaves | moved, cut | past
+            self.is_hooked |= bool(x._backward_hooks)
+        if func._schema.name == "aten::_local_scalar_dense":  # item(): a number of Python
+            self.cut |= leaves
+        for x in filter(torch.is_floating_point, outputs):
+            before = self._moved.get(storage_id(x), (Names(), Names()))
+            self._moved[storage_id(x)] = (leaves | before[0], cut | before[1])
+            self._held.append(x)
+
+    def end(self, result: Tensor) -> None:
+        """Note what the result depends on."""
+        self.cut |= self._of(result)[1]
+
+    def _of(self, x: Tensor) -> tuple[Names, Names]:
+        """Return what moved a tensor; where gradients are not recorded, nothing is cut yet.
+
+        Within a custom function they never are, and its author's backward stands for all of it.
+        """
+        leaves, cut = self._moved.get(storage_id(x), (Names(), Names()))
+        return leaves, cut if x.requires_grad or not torch.is_grad_enabled() else cut | leaves
+
+
+def _copy(leaf: Tensor) -> Tensor:
     if not leaf.is_floating_point():
         return leaf.detach().clone()
     return leaf.detach().to(torch.float64, copy=True).requires_grad_(leaf.requires_grad)
 
 
-def _result(function: Function, leaves: Leaves) -> torch.Tensor:
+def _result(function: Function, leaves: Leaves) -> Tensor:
     """Return the scalar; each call draws the same random numbers and leaves the reader's alone."""
     with alone_with_chance(), torch.enable_grad():
         result = function(**leaves)
-    if not isinstance(result, torch.Tensor) or result.numel() != 1:
-        shape = tuple(result.shape) if isinstance(result, torch.Tensor) else type(result).__name__
+    if not isinstance(result, Tensor) or result.numel() != 1:
+        shape = tuple(result.shape) if isinstance(result, Tensor) else type(result).__name__
         message = _("A gradient is checked against one number; the function returned {shape}.")
         raise ValueError(message.format(shape=shape))
     return result
@@ -185,7 +195,7 @@ def _value(function: Function, leaves: Leaves) -> float:
     return float(_result(function, leaves).detach())
 
 
-def _gradients(function: Function, point: Leaves) -> tuple[float, dict[str, torch.Tensor]]:
+def _gradients(function: Function, point: Leaves) -> tuple[float, dict[str, Tensor]]:
     result = _result(function, point)
     names = [name for name, leaf in point.items() if leaf.requires_grad]
     if not names or not result.requires_grad:
@@ -199,16 +209,16 @@ def _gradients(function: Function, point: Leaves) -> tuple[float, dict[str, torc
     return float(result.detach()), dict(zip(names, (each.detach() for each in zeros), strict=True))
 
 
-def _moved(point: Leaves, name: str, direction: torch.Tensor, length: float) -> Leaves:
+def _moved(point: Leaves, name: str, direction: Tensor, length: float) -> Leaves:
     """Return fresh leaves, one of them moved: the function may write into what it is given."""
     leaves = {each: _copy(leaf) for each, leaf in point.items()}
     moved = leaves[name].detach() + length * direction
     return leaves | {name: moved.requires_grad_(point[name].requires_grad)}
 
 
-def _flow(function: Function, point: Leaves) -> Flow:
+def _flow(function: Function, point: Leaves) -> _Flow:
     leaves = {name: _copy(leaf) for name, leaf in point.items()}
-    flow = Flow({name: leaf for name, leaf in leaves.items() if leaf.requires_grad})
+    flow = _Flow({name: leaf for name, leaf in leaves.items() if leaf.requires_grad})
     with Watching(flow.tell, count_flops=False):
         result = _result(function, leaves)
     flow.end(result)
@@ -237,18 +247,18 @@ def _compare(
     )
 
 
-def _axes(like: torch.Tensor) -> list[torch.Tensor]:
+def _axes(like: Tensor) -> list[Tensor]:
     return [row.reshape(like.shape) for row in torch.eye(like.numel()).to(like)]
 
 
-def _random_direction(like: torch.Tensor) -> torch.Tensor:
+def _random_direction(like: Tensor) -> Tensor:
     generator = torch.Generator()
     generator.manual_seed(0)
     drawn = torch.randn(like.shape, generator=generator, dtype=torch.float64).to(like)
     return torch.div(drawn, drawn.norm())
 
 
-def _along(gradient: torch.Tensor, direction: torch.Tensor) -> float:
+def _along(gradient: Tensor, direction: Tensor) -> float:
     """Return the slope along a direction; what does not move counts 0, also times infinity."""
     moves = direction != 0
     return float((gradient[moves] * direction[moves]).sum())
@@ -258,8 +268,8 @@ def _slope(
     function: Function,
     point: Leaves,
     name: str,
-    gradient: torch.Tensor,
-    direction: torch.Tensor,
+    gradient: Tensor,
+    direction: Tensor,
     here: float,
 ) -> _Slope:
     """Measure the central slope along a direction with two steps."""
@@ -295,3 +305,50 @@ def _reason(slope: float, centrals: list[float], gaps: list[float], noise: float
     if gaps[1] > max(2 * gaps[0], noise):
         return "edge"
     return "kink" if gaps[1] > max(gaps[0] / 2, noise) else ""
+
+
+def module_differences(made: Made) -> Mapping[str, Difference]:
+    """Compare the gradient of each input and each parameter with differences along one direction.
+
+    Args:
+        made: A function and its module; under autocast the forward pass itself is rounded, and no
+            difference would be small.
+    """
+    module = made.module if made.module is not None else nn.Module()
+    parameters = dict(module.named_parameters())
+    whole = _Whole(made, module)
+
+    def function(**leaves: Tensor) -> Any:  # noqa: ANN401  what the graph's function gives
+        weights = {f"module.{name}": leaves[name] for name in parameters}
+        inputs = {name: leaves[name] for name in made.leaves}
+        with _KeepsFloat64():
+            return functional_call(whole, weights, (), inputs)
+
+    return finite_differences(function, {**made.leaves, **parameters}, most_elements=1)
+
+
+class _Whole(nn.Module):
+    """The function as a module, so that other weights can be put into it."""
+
+    def __init__(self, made: Made, module: nn.Module) -> None:
+        super().__init__()
+        self.made, self.module = made, module  # the function may be the module: it is named once
+
+    def forward(self, **leaves: Tensor) -> Tensor:
+        """Call the function."""
+        return self.made.function(**leaves)
+
+
+class _KeepsFloat64(TorchFunctionMode):
+    """Leave float64 what models cast to float32, to have more digits than bfloat16: it has more."""
+
+    def __torch_function__(
+        self,
+        func: Any,  # noqa: ANN401
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        if func is Tensor.float and args[0].dtype == torch.float64:
+            return args[0]
+        return func(*args, **(kwargs or {}))

@@ -1,7 +1,9 @@
 """One backward pass, watched: what goes into each node and comes out, and what is freed when."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +14,34 @@ from torch.utils.hooks import RemovableHandle
 
 from core.autograd.forward import Meter, Recorder, made_bytes
 from core.autograd.graph import EventKind, TensorInfo
-from core.autograd.hooks import hearing
 from core.autograd.living_graph import LivingGraph, LivingNode, keepers, open_inputs
 from core.autograd.torch_private import planned_order, running_node
 from core.expressions.dispatch import Watching
 
 Infos = tuple[TensorInfo | None, ...]
+_WHO_LISTENS: ContextVar[Callable[[str], None] | None] = ContextVar("hooks", default=None)
+
+
+def told(name: str, hook: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a hook that names itself to the capture in whose backward pass it runs, if any."""
+
+    def telling(*given: Any) -> Any:  # noqa: ANN401  what torch hands to hooks differs
+        listener = _WHO_LISTENS.get()
+        if listener is not None:
+            listener(name)
+        return hook(*given)
+
+    return telling
+
+
+@contextmanager
+def hearing(listener: Callable[[str], None]) -> Iterator[None]:
+    """Hear of the hooks that run in this thread."""
+    before = _WHO_LISTENS.set(listener)
+    try:
+        yield
+    finally:
+        _WHO_LISTENS.reset(before)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -38,29 +62,17 @@ class Moment:
 
 @dataclass(kw_only=True, slots=True)
 class Pass:
-    """What one backward did.
+    """What one backward did."""
 
-    Attributes:
-        root: The node that it began at.
-        order: The nodes that ran, in turn.
-        planned: The engine's own plan.
-        gradients_in: Node -> what went in, one for each output.
-        contributions: (node, input index) -> what went that way.
-        seconds: Node -> how long it ran, with the hooks.
-        flops: Node -> torch's count.
-        finding: Node -> "nan" or "inf" that it made of finite numbers.
-        failed: The node that raised.
-    """
-
-    root: TorchNode | None = None
-    order: list[TorchNode] = field(default_factory=list)
-    planned: list[TorchNode] = field(default_factory=list)
-    gradients_in: dict[TorchNode, Infos] = field(default_factory=dict)
+    root: TorchNode | None = None  # the node that it began at
+    order: list[TorchNode] = field(default_factory=list)  # the nodes that ran, in turn
+    planned: list[TorchNode] = field(default_factory=list)  # the engine's own plan
+    gradients_in: dict[TorchNode, Infos] = field(default_factory=dict)  # one for each output
     contributions: dict[tuple[TorchNode, int], TensorInfo] = field(default_factory=dict)
-    seconds: dict[TorchNode, float] = field(default_factory=dict)
-    flops: dict[TorchNode, int] = field(default_factory=dict)
+    seconds: dict[TorchNode, float] = field(default_factory=dict)  # with the hooks
+    flops: dict[TorchNode, int] = field(default_factory=dict)  # node -> torch's count
     finding: dict[TorchNode, str] = field(default_factory=dict)
-    failed: TorchNode | None = None
+    failed: TorchNode | None = None  # the node that raised
 
 
 class Engine:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from core.autograd import rewrites
 from core.autograd.graph import Capture, Failure, Node, Saved
-from core.autograd.refusals import Kind, refusal_of
+from core.autograd.refusals import refusal_of
 from core.autograd.trial import TimeUp, Trial, Trials, Write
 from core.language import _, ngettext
 from core.language.listing import followed_by
@@ -27,28 +27,20 @@ class Explanation:
     """Why torch refused, in the reader's language.
 
     Attributes:
-        kind: Which refusal it is.
-        sentence: What happened.
-        advice: What to do.
         what: The piece of the program that is to blame; of a version conflict, the first write.
-        line: Where that stands; None if nobody knows.
         writes: Of a version conflict, all writes that must go, in the order in which they run.
-        node: Id of the node whose backward failed; "" of none.
-        saved: The saved tensor that was changed.
-        rewrite: The program changed, and run: it runs; "" if no such change is known.
-        torch_message: Torch's words; "" if it was not asked.
     """
 
-    kind: Kind
-    sentence: str
-    advice: str
+    kind: str  # which refusal it is
+    sentence: str  # what happened
+    advice: str  # what to do
     what: str = ""
-    line: int | None = None
+    line: int | None = None  # where that stands; None if nobody knows
     writes: tuple[Write, ...] = ()
-    node: str = ""
-    saved: Saved | None = None
-    rewrite: str = ""
-    torch_message: str = ""
+    node: str = ""  # id of the node whose backward failed; "" of none
+    saved: Saved | None = None  # the saved tensor that was changed
+    rewrite: str = ""  # the program changed, and run: it runs; "" if no such change is known
+    torch_message: str = ""  # torch's words; "" if it was not asked
 
 
 def explain_error(

@@ -23,68 +23,42 @@ class LimitReached(Exception):  # noqa: N818  it is no error: what came before i
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """What one capture may use.
+    """What one capture may use."""
 
-    Attributes:
-        num_nodes: Of the graph.
-        num_calls: Of aten operations, forward and backward.
-        num_bytes: Of memory that its operations may make.
-        seconds: Of its own thread: a busy server does not cut a graph short.
-        num_values: Of one tensor that are kept.
-    """
-
-    num_nodes: int = 2000
-    num_calls: int = 20_000
-    num_bytes: int = 256_000_000
-    seconds: float = 2.0
-    num_values: int = 4096
+    num_nodes: int = 2000  # of the graph
+    num_calls: int = 20_000  # of aten operations, forward and backward
+    num_bytes: int = 256_000_000  # of memory that its operations may make
+    seconds: float = 2.0  # of its own thread: a busy server does not cut a graph short
+    num_values: int = 4096  # of one tensor that are kept
 
 
 @dataclass(kw_only=True, slots=True)
 class Record:
-    """One aten operation of the forward pass.
+    """One aten operation of the forward pass, with the living tensors."""
 
-    Attributes:
-        name: "mul".
-        text, line, module: Where it stands in the program, and which module called it.
-        inputs, outputs: The living tensors.
-        infos: The outputs as they were then.
-        versions: Storage -> its version counter then.
-        sequence: The number of its node, if it made one.
-        grad_enabled, inference: The modes it ran in.
-        flops: torch's count.
-        layer: 1 while a backward ran.
-    """
-
-    name: str
+    name: str  # "mul"
     text: str
     line: int | None
     module: str
     inputs: list[Tensor]
     outputs: list[Tensor]
-    infos: list[TensorInfo]
-    versions: dict[int, int]
-    sequence: int | None
-    grad_enabled: bool
+    infos: list[TensorInfo]  # the outputs as they were then
+    versions: dict[int, int]  # storage -> its version counter then
+    sequence: int | None  # the number of its node, if it made one
+    grad_enabled: bool  # the modes it ran in
     inference: bool
-    flops: int
-    layer: int = 0
+    flops: int  # torch's count
+    layer: int = 0  # 1 while a backward ran
 
 
 @dataclass(kw_only=True, slots=True)
 class Place:
-    """Where in the reader's program, and in which module, the next operation stands.
-
-    Attributes:
-        text, line: Of the program.
-        modules: Paths of the modules that run, the innermost last.
-        ran: Texts and lines that came to their end; one that is refused does not.
-    """
+    """Where in the reader's program, and in which module, the next operation stands."""
 
     text: str = ""
     line: int | None = None
-    modules: list[str] = field(default_factory=list)
-    ran: set[tuple[str, int | None]] = field(default_factory=set)
+    modules: list[str] = field(default_factory=list)  # those that run, the innermost last
+    ran: set[tuple[str, int | None]] = field(default_factory=set)  # came to their end
 
 
 class Meter:

@@ -4,9 +4,12 @@ Two directions meet here. Values flow from `Edge.target` to `Edge.source`: the s
 from the target. Gradients flow back along the same edge, from source to target.
 """
 
+import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Cut = Literal["data", "no_grad", "inference_mode", "detach", "integer", "constant"]
 Keeps = Literal["parameter", "input", "activation", "packed"]
@@ -37,21 +40,13 @@ class Statistics:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorInfo:
-    """A tensor as it was at one moment.
-
-    Attributes:
-        shape: Its lengths.
-        dtype: "float32".
-        num_bytes: Elements times bytes of an element.
-        values: All elements in row-major order; None of a tensor too large to keep.
-        statistics: None only of a tensor without elements or without data.
-    """
+    """A tensor as it was at one moment."""
 
     shape: tuple[int, ...]
-    dtype: str
-    num_bytes: int
-    values: tuple[float, ...] | None = None
-    statistics: Statistics | None = None
+    dtype: str  # "float32"
+    num_bytes: int  # elements times bytes of an element
+    values: tuple[float, ...] | None = None  # row by row; None of a tensor too large to keep
+    statistics: Statistics | None = None  # None only of a tensor without elements or without data
 
     @property
     def nested(self) -> Any:  # noqa: ANN401  a number, or lists of lists of numbers
@@ -69,19 +64,15 @@ class Saved:
     """A tensor that a node keeps for the backward pass.
 
     Attributes:
-        name: As the node calls it: "self", "other", "result".
-        tensor: What it is; values may be left out.
-        storage: Key of the memory that holds it; two tensors of one storage cost it once.
-        storage_bytes: Of that storage.
         alias_of: The name of a leaf, or the id of the node, that holds the same storage; else "".
         kind: Parameters and inputs are alive anyway; activations are extra memory.
         stride, offset: Its layout in that storage, in elements.
         version_saved, version_now: The version counter when it was saved, and before backward.
     """
 
-    name: str
-    tensor: TensorInfo
-    storage: str
+    name: str  # as the node calls it: "self", "other", "result"
+    tensor: TensorInfo  # what it is; values may be left out
+    storage: str  # key of the memory that holds it; two tensors of one storage cost it once
     storage_bytes: int
     alias_of: str = ""
     kind: Keeps = "activation"
@@ -96,41 +87,30 @@ class Node:
     """A node of autograd's graph: the backward of one operation, or a leaf.
 
     Attributes:
-        id: "n0", in the order of the forward pass; leaves too.
-        type: As torch names it: "MulBackward0", "AccumulateGrad".
-        label: The operation with its operands, as the reader wrote it: "w * x"; a leaf's name.
-        operation: The aten operation: "mul"; "" if it is not known, or a leaf.
-        leaf: Name of the leaf whose gradient it adds up; "" otherwise.
-        module: Path of the module that called it: "blocks.0.attention"; "" outside of any.
-        line: Of the reader's program, from 1; None if it came from elsewhere.
         outputs: Forward values, one for each output; None where it is not known.
         gradients_in: What the engine handed it in the last backward that ran it, one for each
             output; None of an output that nothing used.
-        saved: What it keeps.
         attributes: Other things that it keeps: {"dim": "1", "exponent": "2"}.
-        order: Its turn in the last backward that ran it, from 0; None if none did.
-        seconds: How long it ran there, with the capture's hooks.
         flops_forward, flops_backward: torch's count: of matrix products and attention alone.
-        layer: 0 for the forward pass, 1 for nodes made while a backward ran (`create_graph`).
         finding: What is wrong with its gradient: "nan" or "inf" that it made itself; else "".
     """
 
-    id: str
-    type: str
-    label: str
-    operation: str = ""
-    leaf: str = ""
-    module: str = ""
-    line: int | None = None
+    id: str  # "n0", in the order of the forward pass; leaves too
+    type: str  # as torch names it: "MulBackward0", "AccumulateGrad"
+    label: str  # the operation with its operands, as the reader wrote it: "w * x"; a leaf's name
+    operation: str = ""  # the aten operation: "mul"; "" if it is not known, or a leaf
+    leaf: str = ""  # name of the leaf whose gradient it adds up; "" otherwise
+    module: str = ""  # path of the module that called it: "blocks.0.attention"; "" outside of any
+    line: int | None = None  # of the reader's program, from 1; None if it came from elsewhere
     outputs: tuple[TensorInfo | None, ...] = ()
     gradients_in: tuple[TensorInfo | None, ...] = ()
     saved: tuple[Saved, ...] = ()
     attributes: Mapping[str, str] = field(default_factory=dict)
-    order: int | None = None
-    seconds: float | None = None
+    order: int | None = None  # its turn in the last backward that ran it, from 0; None if none did
+    seconds: float | None = None  # how long it ran there, with the capture's hooks
     flops_forward: int = 0
     flops_backward: int = 0
-    layer: int = 0
+    layer: int = 0  # 0 for the forward pass, 1 for nodes made while a backward ran (`create_graph`)
     finding: str = ""
 
 
@@ -139,42 +119,27 @@ class Edge:
     """An input of a node: `source` was computed from `target`, and hands it a gradient back.
 
     Attributes:
-        source: Id of the node that used the value.
-        target: Id of the node or ghost that made it.
-        input_index: Which input of the source.
-        output_number: Which output of the target.
         gradient: What went this way in the last backward that ran the source; the contributions
             of one backward to one output add up to the target's gradient. None if none did.
-        is_cut: Whether no gradient can go this way: the target is a ghost.
     """
 
-    source: str
-    target: str
-    input_index: int
-    output_number: int = 0
+    source: str  # id of the node that used the value
+    target: str  # id of the node or ghost that made it
+    input_index: int  # which input of the source
+    output_number: int = 0  # which output of the target
     gradient: TensorInfo | None = None
-    is_cut: bool = False
+    is_cut: bool = False  # whether no gradient can go this way: the target is a ghost
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ghost:
-    """A value that takes part in the forward pass, but is no node: no gradient reaches it.
+    """A value that takes part in the forward pass, but is no node: no gradient reaches it."""
 
-    Attributes:
-        id: "g0", in the order of the forward pass.
-        label: As the reader wrote it: "x", "y.detach()".
-        operation: The aten operation; "" for data that was handed in.
-        reason: Why no gradient reaches it.
-        inputs: Ids of the nodes and ghosts that it was computed from.
-        output: Its value.
-        module, line: As of a `Node`.
-    """
-
-    id: str
-    label: str
-    reason: Cut
-    operation: str = ""
-    inputs: tuple[str, ...] = ()
+    id: str  # "g0", in the order of the forward pass
+    label: str  # as the reader wrote it: "x", "y.detach()"
+    reason: Cut  # why no gradient reaches it
+    operation: str = ""  # the aten operation; "" for data that was handed in
+    inputs: tuple[str, ...] = ()  # ids of the nodes and ghosts that it was computed from
     output: TensorInfo | None = None
     module: str = ""
     line: int | None = None
@@ -185,9 +150,6 @@ class Event:
     """One moment of the timeline.
 
     Attributes:
-        kind: What happened.
-        node: Id of the node or ghost that it happened to; "" of none.
-        backward: Which call of backward, from 0; None before the first.
         gradients: Of "seed" and "node": what went in; of "accumulate": what was added.
         before, after: Of "accumulate", "reset" and "update": the leaf's `.grad` (its value, of an
             update); None where there was none.
@@ -195,39 +157,30 @@ class Event:
             engine takes them.
         saved_bytes: What all nodes together keep now, beyond parameters and inputs: each storage
             once.
-        num_bytes: Of "release": what was freed.
         text: A hook's name; of "recompute" what ran; of "update" and "reset" the reader's words.
     """
 
     kind: EventKind
-    node: str = ""
-    backward: int | None = None
+    node: str = ""  # id of the node or ghost that it happened to; "" of none
+    backward: int | None = None  # which call of backward, from 0; None before the first
     gradients: tuple[TensorInfo | None, ...] = ()
     before: TensorInfo | None = None
     after: TensorInfo | None = None
     waiting: tuple[str, ...] = ()
     saved_bytes: int = 0
-    num_bytes: int = 0
+    num_bytes: int = 0  # of "release": what was freed
     text: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Leaf:
-    """A tensor that was handed in.
+    """A tensor that was handed in."""
 
-    Attributes:
-        name: Of the reader's.
-        value: At the end.
-        requires_grad: Whether it is a leaf of the graph, or data.
-        node: Id of its node, or of its ghost; "" if the program did not use it.
-        grad: Its `.grad` at the end; None if it has none.
-    """
-
-    name: str
-    value: TensorInfo
-    requires_grad: bool
-    node: str = ""
-    grad: TensorInfo | None = None
+    name: str  # of the reader's
+    value: TensorInfo  # at the end
+    requires_grad: bool  # whether it is a leaf of the graph, or data
+    node: str = ""  # id of its node, or of its ghost; "" if the program did not use it
+    grad: TensorInfo | None = None  # its `.grad` at the end; None if it has none
 
     @property
     def gradient(self) -> Any:  # noqa: ANN401  a number, or lists of lists of numbers
@@ -237,21 +190,12 @@ class Leaf:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
-    """What ended a capture early.
+    """What ended a capture early."""
 
-    Attributes:
-        kind: The exception's type: "RuntimeError".
-        message: Torch's own, word for word.
-        node: Id of the node at which it happened; "" if at none.
-        line: Of the reader's program.
-        is_backward: Whether the engine raised it.
-    """
-
-    kind: str
-    message: str
-    node: str = ""
-    line: int | None = None
-    is_backward: bool = False
+    kind: str  # the exception's type: "RuntimeError"
+    message: str  # torch's own, word for word
+    node: str = ""  # id of the node at which it happened; "" if at none
+    line: int | None = None  # of the reader's program
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -259,35 +203,26 @@ class Capture:
     """A forward pass and its backward passes, as they really ran.
 
     Attributes:
-        nodes: In the order of the forward pass.
-        edges: In the order of their sources.
-        ghosts: In the order of the forward pass.
-        events: The timeline.
         leaves: By name, those of a module under their parameter's path.
-        root: Id of the node that backward began at; "" if none did.
-        result: The forward's result.
         planned: Ids in the order that the engine planned for the last backward; () if unknown.
-        warnings: What torch warned of.
         limits_hit: Which limits cut this capture short: "nodes", "seconds", "bytes", "calls".
-        error: What ended it early; what was captured until then is kept.
         jacobian: Of the node that was asked for, a matrix an input, a row an element of its output;
             None of an input that takes no gradient or is too large.
-        torch_version: "2.13.0".
     """
 
-    nodes: tuple[Node, ...] = ()
-    edges: tuple[Edge, ...] = ()
-    ghosts: tuple[Ghost, ...] = ()
+    nodes: tuple[Node, ...] = ()  # in the order of the forward pass
+    edges: tuple[Edge, ...] = ()  # in the order of their sources
+    ghosts: tuple[Ghost, ...] = ()  # in the order of the forward pass
     events: tuple[Event, ...] = ()
     leaves: Mapping[str, Leaf] = field(default_factory=dict)
-    root: str = ""
-    result: TensorInfo | None = None
+    root: str = ""  # id of the node that backward began at; "" if none did
+    result: TensorInfo | None = None  # the forward's result
     planned: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # what torch warned of
     limits_hit: tuple[str, ...] = ()
-    error: Failure | None = None
+    error: Failure | None = None  # what ended it early; what was captured until then is kept
     jacobian: tuple[tuple[tuple[float, ...], ...] | None, ...] = ()
-    torch_version: str = ""
+    torch_version: str = ""  # "2.13.0"
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -295,3 +230,49 @@ class Capture:
         last = max((each.backward for each in self.events if each.backward is not None), default=0)
         ran = (each for each in self.events if each.backward == last)
         return tuple(each.node for each in ran if each.kind in {"node", "accumulate"})
+
+
+def to_json(capture: Capture) -> str:
+    """Return a capture as JSON; NaN and infinity as texts, since JSON has no number for them."""
+    return json.dumps(_plain(asdict(capture)), ensure_ascii=False)
+
+
+def from_json(text: str) -> Capture:
+    """Return the capture that `to_json` wrote.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    try:
+        capture: Capture = _read(Capture, json.loads(text))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"this is no capture: {error}") from error
+    return capture
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _read(kind: Any, value: Any) -> Any:  # noqa: ANN401
+    """Return a value of JSON as what a field is declared to be."""
+    if value is None:
+        return None
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        known = {field.name for field in fields(kind)}
+        return kind(**{name: _read(hints[name], value[name]) for name in known})  # type: ignore[operator]
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in {Union, UnionType}:
+        return _read(next(each for each in inner if each is not type(None)), value)
+    if origin is tuple:
+        return tuple(_read(inner[0], each) for each in value)
+    if isinstance(value, dict):
+        return {name: _read(inner[1], each) for name, each in value.items()}
+    return float(value) if kind is float else value

@@ -10,8 +10,6 @@ from core.language import N_
 if TYPE_CHECKING:
     from torch import Tensor
 
-MAX_BYTES: Final = 2**30
-MAX_FLOPS: Final = 10**11
 DTYPES: Final[Mapping[str, int]] = MappingProxyType({"float32": 4, "bfloat16": 2})
 """Number format -> bytes of an element."""
 _GAIN: Final = 2**0.5  # He et al. 2015: what keeps the variance behind a ReLU
@@ -19,17 +17,11 @@ _GAIN: Final = 2**0.5  # He et al. 2015: what keeps the variance behind a ReLU
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Layer:
-    """A layer `(h, w) -> h` with one square matrix.
+    """A layer `(h, w) -> h` with one square matrix."""
 
-    Attributes:
-        title: Its name, marked for the catalogue.
-        code: It as torch has it, with `F` for `torch.nn.functional`.
-        num_kept: How many tensors of the size of its output it keeps for the backward pass.
-    """
-
-    title: str
-    code: str
-    num_kept: int
+    title: str  # its name, marked for the catalogue
+    code: str  # it as torch has it, with `F` for `torch.nn.functional`
+    num_kept: int  # how many tensors of the size of its output it keeps for the backward pass
 
 
 LAYERS: Final[Mapping[str, Layer]] = MappingProxyType(
@@ -47,9 +39,6 @@ class Stack:
 
     With `on_meta` tensors have shapes and bytes, and no elements: autograd does the same with them,
     and nothing is multiplied.
-
-    Raises:
-        ValueError: If a run of it would take too much memory or too long.
     """
 
     batch_size: int = 64
@@ -59,33 +48,10 @@ class Stack:
     dtype: str = "float32"
     on_meta: bool = False
 
-    def __post_init__(self) -> None:
-        if min(self.batch_size, self.width, self.num_layers) < 1:
-            raise ValueError("batch size, width and number of layers must be at least 1")
-        if self.on_meta:
-            return
-        num_weights = self.num_layers * self.width**2
-        kept = LAYERS[self.layer].num_kept * self.num_layers * self.activation_bytes
-        # The weights twice, and a gradient for each: two ways to compute them are compared.
-        if 4 * num_weights * self.element_bytes + 2 * kept > MAX_BYTES:
-            raise ValueError(
-                f"{num_weights:,} weights and {self.batch_size:,} rows need more than "
-                f"{MAX_BYTES // 2**20:,} MiB: choose a smaller width or fewer layers"
-            )
-        if self.flops > MAX_FLOPS:
-            raise ValueError(
-                f"{self.flops:,} FLOPs are more than {MAX_FLOPS:,}: choose a smaller size"
-            )
-
     @property
     def element_bytes(self) -> int:
         """Bytes of one number."""
         return DTYPES[self.dtype]
-
-    @property
-    def activation_bytes(self) -> int:
-        """Bytes of the output of one layer: batch size x width elements."""
-        return self.batch_size * self.width * self.element_bytes
 
     @property
     def flops(self) -> int:

@@ -18,22 +18,13 @@ Phase = Literal["forward", "recompute", "backward"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moment:
-    """What is alive after an operation that made a tensor.
-
-    Attributes:
-        phase: Where it ran: in the forward pass, again within the backward pass, or as a part of
-            the backward pass itself.
-        operation: As aten names it; "" at the very end, when the last node has let go.
-        held: Bytes that forward passes left behind for a backward pass.
-        recomputed: Bytes that recomputation left behind for it.
-        flops: Of this operation: torch's count, of matrix products.
-    """
+    """What is alive after an operation that made a tensor."""
 
     phase: Phase
-    operation: str
-    held: int
-    recomputed: int
-    flops: int
+    operation: str  # as aten names it; "" at the very end, when the last node has let go
+    held: int  # bytes that forward passes left behind for a backward pass
+    recomputed: int  # bytes that recomputation left behind for it
+    flops: int  # of this operation: torch's count, of matrix products
 
     @property
     def num_bytes(self) -> int:

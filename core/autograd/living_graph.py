@@ -27,26 +27,16 @@ _UNKNOWN: Final = TensorInfo(shape=(), dtype="", num_bytes=0)  # packed by a hoo
 
 @dataclass(kw_only=True, slots=True)
 class LivingNode:
-    """A node and what was read of it before the engine ran.
+    """A node and what was read of it before the engine ran."""
 
-    Attributes:
-        torch: The node itself, held so that torch does not make another wrapper for it.
-        inputs: Input index -> the node that made it and which of its outputs it is.
-        sequence: The higher, the later it was made.
-        shapes: Of its outputs.
-        saved: What it keeps, by storage key.
-        raws: The raw saved tensors; they are empty once the node has let go.
-        leaf: The tensor of a leaf.
-    """
-
-    torch: TorchNode
-    inputs: dict[int, tuple[TorchNode, int]]
-    sequence: int
-    shapes: list[tuple[int, ...]]
-    saved: tuple[Saved, ...] = ()
+    torch: TorchNode  # the node itself, held so that torch does not make another wrapper for it
+    inputs: dict[int, tuple[TorchNode, int]]  # which output of which node
+    sequence: int  # the higher, the later it was made
+    shapes: list[tuple[int, ...]]  # of its outputs
+    saved: tuple[Saved, ...] = ()  # what it keeps, by storage key
     raws: list[Any] = field(default_factory=list)
     attributes: dict[str, str] = field(default_factory=dict)
-    leaf: Tensor | None = None
+    leaf: Tensor | None = None  # the tensor of a leaf
 
     def holds(self) -> bool:
         """Whether it still keeps something."""

@@ -1,14 +1,15 @@
 """Which nodes and ghosts become one box: closed modules, identical ones of a list, neighbours."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
-from core.autograd.contraction import contract
 from core.autograd.graph import Capture, Ghost, Node
 
 DRAWN: Final = 150  # boxes; more than these are collapsed
 READ: Final = 60  # and until no more are left than one screen can show
+Arrows = Sequence[tuple[str, str]]
 Groups = dict[str, str]  # id of a node or ghost -> "m:blocks.0"
 
 
@@ -111,7 +112,7 @@ def runs_of_neighbours(
 
 def with_repeats(
     items: Mapping[str, Item],
-    arrows: Sequence[tuple[str, str]],
+    arrows: Arrows,
     groups: Groups,
     expanded: Collection[str],
 ) -> Groups:
@@ -131,9 +132,7 @@ def with_repeats(
     return groups
 
 
-def are_alike(
-    items: Mapping[str, Item], arrows: Sequence[tuple[str, str]], groups: Sequence[Sequence[str]]
-) -> bool:
+def are_alike(items: Mapping[str, Item], arrows: Arrows, groups: Sequence[Sequence[str]]) -> bool:
     """Whether there are several groups, and the same operations on the same shapes in each."""
     if len(groups) < 2 or len({len(group) for group in groups}) > 1:
         return False
@@ -154,7 +153,7 @@ def _kind(each: Node | Ghost) -> tuple[object, ...]:
 
 
 def copies_in(
-    items: Mapping[str, Item], arrows: Sequence[tuple[str, str]], path: str, members: Sequence[str]
+    items: Mapping[str, Item], arrows: Arrows, path: str, members: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the identical modules ("0", "1", ...) that a module is a list of; () if it is none."""
     numbers: dict[str, list[str]] = {}
@@ -165,3 +164,67 @@ def copies_in(
             return ()
         numbers.setdefault(number, []).append(name)
     return tuple(numbers) if are_alike(items, arrows, list(numbers.values())) else ()
+
+
+def contract(ids: Sequence[str], arrows: Arrows, group_of: Mapping[str, str]) -> dict[str, str]:
+    """Return for each id the id of its box: a group's name, or itself.
+
+    A group that would close a circle becomes several boxes: "name", "name#1", ... A value that
+    leaves a group and comes back then finds a box of its own.
+
+    Args:
+        ids: All of them.
+        arrows: (from, to), without a circle.
+        group_of: Names of groups, of those that are in one; no name is an id.
+
+    Raises:
+        ValueError: If the arrows go in a circle without any group.
+    """
+    whole = {each: group_of.get(each, each) for each in ids}
+    if in_order(whole.values(), _between(arrows, whole)) is not None:
+        return whole
+    box_of = {each: each for each in ids}
+    for group in dict.fromkeys(group_of.values()):
+        members = [each for each in ids if group_of.get(each) == group]
+        turns = _turns(set(members), box_of, arrows)
+        numbered = enumerate(sorted(set(turns.values())))
+        names = {turn: f"{group}#{at}" if at else group for at, turn in numbered}
+        box_of |= {each: names[turns[each]] for each in members}
+    return box_of
+
+
+def in_order(boxes: Iterable[str], arrows: Iterable[tuple[str, str]]) -> list[str] | None:
+    """Return the boxes with every arrow pointing onwards; None if there is a circle."""
+    before: dict[str, list[str]] = {box: [] for box in boxes}
+    for start, end in arrows:
+        before[end].append(start)
+    try:
+        return list(TopologicalSorter(before).static_order())
+    except CycleError:
+        return None
+
+
+def _between(arrows: Arrows, box_of: Mapping[str, str]) -> list[tuple[str, str]]:
+    pairs = ((box_of[start], box_of[end]) for start, end in arrows)
+    return list(dict.fromkeys((start, end) for start, end in pairs if start != end))
+
+
+def _turns(members: set[str], box_of: Mapping[str, str], arrows: Arrows) -> dict[str, int]:
+    """Return how often a way to each member has left the group before: those alike may join.
+
+    Members of one turn have no way between them that leads outside, and a turn never leads back
+    to an earlier one; so the boxes still have no circle when each turn has become one.
+    """
+    between = _between(arrows, box_of)
+    order = in_order(box_of.values(), between)
+    if order is None:  # joining what may join never makes one
+        raise ValueError("the arrows already go in a circle")
+    onwards: dict[str, list[str]] = {box: [] for box in order}
+    for start, end in between:
+        onwards[start].append(end)
+    turns = dict.fromkeys(order, 0)
+    for box in order:
+        for end in onwards[box]:
+            leaves = box in members and end not in members
+            turns[end] = max(turns[end], turns[box] + leaves)
+    return {each: turns[each] for each in members}

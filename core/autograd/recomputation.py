@@ -19,15 +19,10 @@ NESTED: Final = -1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """A forward and a backward pass that really ran.
+    """A forward and a backward pass that really ran."""
 
-    Attributes:
-        segment: Layers per checkpoint segment; `NONE` or `NESTED`.
-        moments: What was alive after each operation.
-    """
-
-    segment: int
-    moments: tuple[Moment, ...] = field(repr=False)
+    segment: int  # layers per checkpoint segment; `NONE` or `NESTED`
+    moments: tuple[Moment, ...] = field(repr=False)  # what was alive after each operation
 
     @property
     def held(self) -> int:
@@ -52,17 +47,11 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
-    """The same stack without and with checkpointing.
+    """The same stack without and with checkpointing."""
 
-    Attributes:
-        plain: Without.
-        checkpointed: With.
-        largest_difference: Between any two gradients of a weight.
-    """
-
-    plain: Run
-    checkpointed: Run
-    largest_difference: float
+    plain: Run  # without
+    checkpointed: Run  # with
+    largest_difference: float  # between any two gradients of a weight
 
     @property
     def extra_flops(self) -> float:

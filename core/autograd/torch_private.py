@@ -4,19 +4,18 @@ The only file that uses them; tests/core/autograd/test_torch_private.py looks wh
 still has them.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.graph import Node as TorchNode
 
 from core.expressions.dispatch import Watching, storage_id, unwatched
-
-AT_ONCE: Final = 2**64 - 1  # a leaf's number: the engine takes it as soon as it is ready
 
 
 def sequence_number() -> int:
@@ -131,15 +130,13 @@ def attributes_of(node: TorchNode) -> dict[str, str]:
         except RuntimeError:
             continue
         if value is not None and not isinstance(value, Tensor):
-            told[word.removeprefix("_saved_")] = _number(value)
+            told[word.removeprefix("_saved_")] = _text(value)
     return told
 
 
-def _number(value: Any) -> str:  # noqa: ANN401
-    """Return a number as Python writes it; torch keeps -1 as an unsigned one."""
-    if type(value) is int and value > 2**63:
-        value -= 2**64
-    return str(value)
+def _text(value: Any) -> str:  # noqa: ANN401
+    """Return a value as text; torch keeps -1 as an unsigned number."""
+    return re.sub(r"\d{20}", lambda found: str(int(found[0]) - 2**64), str(value))
 
 
 def load_compiler() -> None:

@@ -45,16 +45,13 @@ class Trial:
     """How a program ran.
 
     Attributes:
-        message: What torch, or this engine, refused it with; "" if it ran to its end.
-        line: Where that was.
-        roots: What it called `backward` on, as it was then.
         owners: Of each write, the names of tensors whose memory it changed: itself, views, bases.
         gradients: Of the tensors that it was handed, by name, at the end; without those of None.
     """
 
-    message: str = ""
-    line: int | None = None
-    roots: tuple[Tensor, ...] = ()
+    message: str = ""  # what torch, or this engine, refused it with; "" if it ran to its end
+    line: int | None = None  # where that was
+    roots: tuple[Tensor, ...] = ()  # what it called `backward` on, as it was then
     owners: Mapping[Span, tuple[str, ...]] = field(default_factory=dict)
     gradients: Mapping[str, Tensor] = field(default_factory=dict)
 

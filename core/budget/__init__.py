@@ -4,21 +4,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from core.budget.budget import Budget
-    from core.budget.catalogue.devices import DEVICES
-    from core.budget.catalogue.hf_config import model_from_config
-    from core.budget.catalogue.models import MODELS
-    from core.budget.compute.step_flops import step_flops
-    from core.budget.fits.solve import largest_that_fits, min_devices
-    from core.budget.item import Formula, Item
-    from core.budget.serving.kv_cache import kv_cache_bytes_per_token
-    from core.budget.serving.latency import decode_latency
-    from core.budget.serving.memory import inference_budget
-    from core.budget.simulation.step import simulate_step
-    from core.budget.training.duration import training_seconds
-    from core.budget.training.memory import training_budget
-    from core.budget.weights.parameters import count_parameters
-    from core.models.spec import ModelSpec
+    from core.budget.budget import Budget as Budget
+    from core.budget.catalogue.devices import DEVICES as DEVICES
+    from core.budget.catalogue.hf_config import model_from_config as model_from_config
+    from core.budget.catalogue.models import MODELS as MODELS
+    from core.budget.compute.step_flops import step_flops as step_flops
+    from core.budget.fits.solve import (
+        largest_that_fits as largest_that_fits,
+    )
+    from core.budget.fits.solve import (
+        min_devices as min_devices,
+    )
+    from core.budget.item import Formula as Formula
+    from core.budget.item import Item as Item
+    from core.budget.serving.kv_cache import kv_cache_bytes_per_token as kv_cache_bytes_per_token
+    from core.budget.serving.latency import decode_latency as decode_latency
+    from core.budget.serving.memory import inference_budget as inference_budget
+    from core.budget.simulation.step import simulate_step as simulate_step
+    from core.budget.training.duration import training_seconds as training_seconds
+    from core.budget.training.memory import training_budget as training_budget
+    from core.budget.weights.parameters import count_parameters as count_parameters
+    from core.models.spec import ModelSpec as ModelSpec
 
 # Each is loaded when it is first asked for: the rooms hold tables, and one of them loads torch.
 _HOMES: Final = {
@@ -40,26 +46,6 @@ _HOMES: Final = {
     "training_budget": "core.budget.training.memory",
     "training_seconds": "core.budget.training.duration",
 }
-
-__all__ = [
-    "DEVICES",
-    "MODELS",
-    "Budget",
-    "Formula",
-    "Item",
-    "ModelSpec",
-    "count_parameters",
-    "decode_latency",
-    "inference_budget",
-    "kv_cache_bytes_per_token",
-    "largest_that_fits",
-    "min_devices",
-    "model_from_config",
-    "simulate_step",
-    "step_flops",
-    "training_budget",
-    "training_seconds",
-]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  whatever the room holds

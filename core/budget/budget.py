@@ -14,7 +14,6 @@ class Budget:
     """The bytes of a job on its most loaded device, and whether they fit.
 
     Attributes:
-        name: What it is a budget of: a model's name.
         item: The bytes of the most loaded device: one stage's tree, or the largest of several.
         stages: The tree of one device of each pipeline stage; one alone without a pipeline.
         capacity: Bytes that a process can fill with tensors on the device.
@@ -64,11 +63,6 @@ def verdict_of(need: Item, capacity: float, band: tuple[float, float]) -> Verdic
     """Return whether what is needed fits, whatever the truth within both bands.
 
     Of a guess that is never said for certain.
-
-    Args:
-        need: The bytes, with their band.
-        capacity: Bytes that a process can get.
-        band: How far off the capacity may be: the relative error, below and above.
     """
     if need.guess:
         return "close"

@@ -48,13 +48,11 @@ class DeviceSpec:
         name: As it is sold: "H100 SXM".
         peak: Dtype -> dense FLOP/s (or integer operations) with fp32 accumulation:
             "float32", "tf32", "bfloat16", "float16", "fp8", "fp4", "int8". Never the sparse figure.
-        memory_sold: Bytes on the box.
         memory_usable: Bytes that tensors can fill; `usable` says how that is known.
         bandwidth: Bytes/s of its memory.
         link: Bytes/s in one direction to the other devices of the same machine: all links of the
             device together, of a TPU those of all ports of its torus.
         host_link: Bytes/s in one direction to the host (PCIe).
-        source: Where the numbers come from.
         date: When that was read: "2026-11".
         kind: "sold" as in the data sheet, "custom" as the reader typed it, "measured" here.
         known: How its speeds are known; a row from memory is no data sheet.
@@ -67,7 +65,6 @@ class DeviceSpec:
             joins two. 0 stands for all of a machine.
         peer_to_peer: Whether devices reach each other without the host's memory; if not, `link`
             is a bound.
-        maker: Who sells it.
         product_name: What the card calls itself, as torch and NVML write it, without its maker; ""
             where no name means this very row: an A10G, an RTX 4090 D, a slice of a card is none.
         context: Bytes of a process's CUDA context; `memory_usable` is without them already.
@@ -155,16 +152,12 @@ class Cluster:
     data and context ranks, which hold the same weights.
 
     Attributes:
-        device: What each of them is.
-        num_devices: How many in all.
         zero_stage: 0 replicates (DDP), 1 shards optimizer states, 2 gradients too, 3 weights too
             (FSDP2's fully_shard).
-        tensor: Ranks that share each matrix.
-        sequence_parallel: Whether they also share the tokens between the matrices.
+        sequence_parallel: Whether tensor ranks also share the tokens between the matrices.
         pipeline: Stages, each a run of layers.
         virtual_stages: Runs of layers of each stage, one after the other (interleaved 1F1B).
         context: Ranks that share each sequence, keys and values going round (ring attention).
-        expert: Ranks that share the experts.
         devices_per_node: Devices joined by the fast link.
         network: Bytes/s in one direction between nodes, for one device.
         overlap: Share of the communication hidden behind compute, 0 to 1.

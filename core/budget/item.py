@@ -127,13 +127,8 @@ class Item:
         amount: The number, in `unit`.
         unit: "bytes", "parameters", "FLOPs", "FLOP/s", "s", "tokens/s", "tokens", "count" or "USD".
         low: Lower end of the honest band; equals `amount` when exact.
-        high: Upper end of it.
         source: Paper, specification or measurement that the rule comes from.
         kind: One of `KINDS`; with children it is their weakest one.
-        combine: Whether the amount is the sum or the maximum of the children.
-        children: The parts.
-        rule: The formula that gave the number; none where the children are added up.
-        values: What was put into it.
         guess: Whether it rests on a layout that was guessed, or on a config.json that was not read
             to its end: then no verdict about it is crisp.
     """
@@ -267,6 +262,25 @@ def item(  # noqa: PLR0913  one argument for each thing that the reader is shown
     )
 
 
+def counted(
+    name: str, formula: Formula, values: Mapping[str, Number], source: str, unit: str = "bytes"
+) -> Item:
+    """Return what `formula` gives for `values`, an exact number: counted by a rule, no estimate."""
+    return item(name, formula, values, unit=unit, source=source, kind="exact")
+
+
+def estimated(
+    name: str,
+    formula: Formula,
+    values: Mapping[str, Number],
+    source: str,
+    band: float | tuple[float, float],
+    unit: str = "bytes",
+) -> Item:
+    """Return what `formula` gives for `values`, and how far the truth may lie: see `item`."""
+    return item(name, formula, values, unit=unit, source=source, kind="estimated", band=band)
+
+
 def total(name: str, parts: Sequence[Item], *, source: str, combine: Combine = "sum") -> Item:
     """Return the sum (or the maximum) of items in one unit; it is of their weakest kind.
 
@@ -315,13 +329,9 @@ def is_uncertain(spec: ModelSpec) -> bool:
 def as_guessed(tree: Item, spec: ModelSpec, band: tuple[float, float] = GUESSED) -> Item:
     """Return the tree with nothing exact in it where the model is not wholly known.
 
-    A layout that was guessed has a band; fields that were not counted leave the upper end open:
-    of a known layout it is at least what was counted, but of a cache nothing is known.
-
-    Args:
-        tree: What was counted.
-        spec: Of which model.
-        band: How far off a guess of this is: one of the four above.
+    A layout that was guessed has a band; fields that were not counted leave the upper end open: of
+    a known layout it is at least what was counted, but of a cache nothing is known. `band` is how
+    far off a guess of this is: one of the four above.
     """
     if not is_uncertain(spec) or (tree.guess and not tree.children):
         return tree

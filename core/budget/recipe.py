@@ -19,7 +19,6 @@ class LoRA:
     """Low-rank adapters on frozen weights (Hu et al. 2021; quantized: Dettmers et al. 2023).
 
     Attributes:
-        rank: Columns of A, rows of B.
         targets: Names of the adapted matrices: "q", "k", "v", "o", "gate", "up", "down".
         base_format: How the frozen matrices are stored: a name of `core.dtypes` FORMATS or
             BLOCK_FORMATS; embeddings, norms and head stay in 16 bits.
@@ -41,16 +40,10 @@ class TrainingRecipe:
 
     Attributes:
         batch_size: Sequences in one forward pass of one replica: the micro-batch.
-        seq_len: Tokens of a sequence.
         accumulation: Forward and backward passes before one optimizer step.
-        precision: A row of `core.budget.catalogue.precisions.PRECISIONS`.
-        optimizer: A row of `core.budget.catalogue.optimizers.OPTIMIZERS`.
-        step_kind: How the optimizer walks the parameters.
-        checkpointing: Which activations are recomputed in the backward pass.
         checkpoint_every: Layers of one checkpointed segment, with "every_k".
         profile: A row of `core.budget.catalogue.profiles.PROFILES`: which code saves what.
         loss_chunks: Pieces in which logits and loss are computed; 1 is all at once.
-        lora: Adapters; None trains every weight.
         reduce_dtype: In what FSDP2 adds up gradients over the ranks: "float32", or "none" for
             the dtype of compute, as its MixedPrecisionPolicy has it. No other recipe heeds it.
     """

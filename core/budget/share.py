@@ -16,18 +16,9 @@ class Share:
     """One rank's part of the model. All ranks of one pipeline stage hold equally much.
 
     Attributes:
-        stage: The pipeline stage, from 0.
-        num_layers: Layers of this stage.
-        num_expert_layers: How many of them have experts.
-        num_windowed_layers: How many of them have a sliding window.
-        num_without_attention: How many of them have no attention.
         num_without_ffn: How many of them have neither feed-forward nor experts.
         num_recurrent_layers: How many of them keep a fixed state.
-        has_embedding: Whether the token embedding is here.
         has_head: Whether the final norm, the head and the loss are here.
-        tensor: Ranks that share each matrix.
-        sequence_parallel: Whether they also share the tokens between the matrices.
-        expert: Ranks that share the experts.
         weight_shards: Ranks over which the stored weights are sharded (ZeRO-3), experts apart.
         gradient_shards: Ranks over which the gradients are sharded (ZeRO-2, -3).
         optimizer_shards: Ranks over which the optimizer states are sharded (ZeRO-1, -2, -3).
@@ -241,11 +232,12 @@ def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:
     if cluster.virtual_stages > 1 and spec.num_layers % runs:
         yield _(
             "The {layers} layers of {model} cannot be cut into {stages} pipeline stages times "
-            "{virtual} virtual stages; their product must divide {layers}."
-        ).format(
-            layers=spec.num_layers, model=spec.name, stages=cluster.pipeline,
+            "{virtual} virtual stages; their product must divide {layers}.",
+            layers=spec.num_layers,
+            model=spec.name,
+            stages=cluster.pipeline,
             virtual=cluster.virtual_stages,
-        )  # fmt: skip
+        )
     if spec.num_heads % tensor:
         yield _(
             "{tensor} tensor-parallel ranks cannot share the {heads} attention heads of {model}; "

@@ -72,11 +72,7 @@ def _read(word: str) -> Fraction | None:
 
 
 def _power(base: int, exponent: int) -> Fraction | None:
-    """Return base**exponent; None for a base of zero.
-
-    Raises:
-        ValueError: If the power is so large or small that it would only fill the memory.
-    """
+    """Return base**exponent; None for a base of zero; refuse what would only fill the memory."""
     if base and (base - 1).bit_length() * abs(exponent) > MAX_EXPONENT:
         raise ValueError(
             _("{base}^{exponent} is out of range: use powers from 2^-{most} to 2^{most}.").format(
@@ -87,11 +83,7 @@ def _power(base: int, exponent: int) -> Fraction | None:
 
 
 def _bounded(exponent: str) -> int:
-    """Return an exponent that is safe to compute with.
-
-    Raises:
-        ValueError: If a number so large or small would only fill the memory with digits.
-    """
+    """Return an exponent that is safe to compute with; others would fill the memory with digits."""
     if abs(int(exponent)) > MAX_EXPONENT:
         raise ValueError(
             _("The exponent {exponent} is out of range: use -{most} to {most}.").format(

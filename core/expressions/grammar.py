@@ -1,48 +1,115 @@
 """From text to a checked tree: which characters, which nodes, how many and how deep.
 
-Whatever passes is made of the nodes in `syntax` alone, small enough for recursion. What names and
-calls mean is the interpreter's matter.
+Whatever passes is made of the nodes below alone, small enough for recursion. What names and calls
+mean is the interpreter's matter.
 """
 
 import ast
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from core.expressions.error import ExpressionError, Span
 from core.expressions.limits import (
     INT64,
+    MAX_CHARACTERS,
     MAX_DEPTH,
     MAX_ITEMS,
     MAX_NAME,
+    MAX_NODES,
     MAX_STRING,
 )
-from core.expressions.syntax import (
-    EXPRESSIONS,
-    NAMES_OF_NODES,
-    OPERATORS,
-    PLAIN,
-    SMALL_PARTS,
-    UPDATES,
-    Statement,
-    Syntax,
+from core.language import N_, _
+
+Statement = ast.Expr | ast.Assign | ast.AugAssign | ast.With
+STATEMENTS: Final[tuple[type[Statement], ...]] = (ast.Expr, ast.Assign)
+EXPRESSIONS: Final = (
+    *(ast.Constant, ast.Name, ast.Tuple, ast.List, ast.UnaryOp, ast.BinOp, ast.Compare),
+    *(ast.Subscript, ast.Slice, ast.Call, ast.Attribute),
 )
-from core.language import _
+OPERATORS: Final = (
+    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
+    *(ast.BitAnd, ast.BitOr, ast.USub, ast.Invert),
+    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
+)
+UPDATES: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div)  # in place: +=, -=, *=, /=
+SMALL_PARTS: Final = (ast.expr_context, ast.keyword, ast.withitem)
+NAMES_OF_NODES: Final = {
+    ast.Lambda: N_("A function (lambda)"),
+    ast.ListComp: N_("A comprehension"),
+    ast.SetComp: N_("A comprehension"),
+    ast.DictComp: N_("A comprehension"),
+    ast.GeneratorExp: N_("A comprehension"),
+    ast.JoinedStr: N_("An f-string"),
+    ast.NamedExpr: N_("An assignment inside an expression (:=)"),
+    ast.IfExp: N_("if ... else"),
+    ast.BoolOp: N_("and, or"),
+    ast.Not: N_("not"),
+    ast.Starred: N_("Unpacking with *"),
+    ast.Dict: N_("A dictionary"),
+    ast.Set: N_("A set"),
+    ast.Await: "await",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Import: "import",
+    ast.ImportFrom: "import",
+    ast.FunctionDef: "def",
+    ast.AsyncFunctionDef: "def",
+    ast.ClassDef: "class",
+    ast.Delete: "del",
+    ast.For: "for",
+    ast.While: "while",
+    ast.With: "with",
+    ast.If: "if",
+    ast.Try: "try",
+    ast.Raise: "raise",
+    ast.AugAssign: N_("An augmented assignment, such as +=,"),
+    ast.AnnAssign: N_("A type annotation"),
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitXor: "^",
+    ast.UAdd: "+",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Syntax:
+    """What a text may be made of; the numbers are limits."""
+
+    statements: tuple[type[Statement], ...] = STATEMENTS  # kinds of statements
+    blocks: tuple[str, ...] = ()  # what may stand behind `with`, called without arguments
+    num_characters: int = MAX_CHARACTERS
+    num_nodes: int = MAX_NODES
+
+
+RESULT: Final = "result"
+_IMPORTS: Final = {
+    "F": "from torch.nn import functional as F",
+    "einops": "import einops",
+    **{name: f"from einops import {name}" for name in ("einsum", "rearrange", "reduce", "repeat")},
+}
+PLAIN: Final = Syntax()
+WITH_WRITES: Final = Syntax(statements=(*STATEMENTS, ast.AugAssign))
+WITH_GRADIENTS: Final = Syntax(
+    statements=(*STATEMENTS, ast.AugAssign, ast.With),
+    blocks=("torch.no_grad", "torch.enable_grad", "torch.inference_mode"),
+    num_characters=2_000,
+    num_nodes=400,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Program:
-    """A text whose every node is allowed.
+    """A text whose every node is allowed."""
 
-    Attributes:
-        source: What the reader wrote.
-        statements: Its lines, in order; those of a block stand within it.
-        syntax: What it was checked against.
-    """
-
-    source: str
-    statements: tuple[Statement, ...]
-    syntax: Syntax = PLAIN
+    source: str  # what the reader wrote
+    statements: tuple[Statement, ...]  # its lines, in order; those of a block stand within it
+    syntax: Syntax = PLAIN  # what it was checked against
 
     def text(self, node: ast.AST) -> str:
         """Return the piece of the source that a node stands for."""
@@ -275,3 +342,37 @@ def _problem_of_targets(targets: list[ast.expr]) -> str:
     if names and all(isinstance(name, ast.Name) for name in names):
         return ""
     return _("Assign to a name, such as y = x.t().")
+
+
+def script(program: Program, num_statements: int | None = None) -> str:
+    """Return imports and the first statements; an expression at their end is named `result`.
+
+    A program about gradients is left as it is: its last line need not give anything.
+
+    Written from the tree that was checked, not from the reader's text.
+
+    Args:
+        program: What `parse` returned.
+        num_statements: How many of its statements; None for all.
+    """
+    statements = program.statements[:num_statements]
+    names = {
+        node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)
+    }
+    imports = ["import torch", *(line for name, line in _IMPORTS.items() if name in names)]
+    lines = [ast.unparse(each) for each in statements]
+    last = statements[-1] if statements and not program.syntax.blocks else None
+    if isinstance(last, ast.Expr):
+        lines[-1] = f"{RESULT} = {lines[-1]}"
+    elif isinstance(last, ast.Assign):
+        lines.append(f"{RESULT} = {_target(last.targets[0])}")
+    elif isinstance(last, ast.AugAssign):
+        lines.append(f"{RESULT} = {_target(last.target)}")
+    return "\n".join([*imports, "", *lines]).rstrip()
+
+
+def _target(target: ast.expr) -> str:
+    """Return the name that an assignment gave, the last of several."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        target = target.elts[-1]
+    return ast.unparse(target.value if isinstance(target, ast.Subscript) else target)

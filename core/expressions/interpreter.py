@@ -1,27 +1,45 @@
 """A checked program, evaluated on real tensors, one operation at a time."""
 
 import ast
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
+from types import EllipsisType
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 
-from core.expressions.dispatch import unwatched
 from core.expressions.error import ExpressionError, Span
-from core.expressions.evaluation import Expressions
-from core.expressions.execution import Execute, Execution, run_plainly
-from core.expressions.grammar import Program
-from core.expressions.limits import MATERIALIZED, Limits
-from core.expressions.names import LAYOUT, NAMESPACES, Profile, no_tensor
-from core.expressions.operation import BINARY, IN_PLACE, INDEX, RESET, WRITE, Value
-from core.expressions.syntax import PLAIN, Statement
-from core.expressions.values import kind_of
+from core.expressions.execution import Execute, Execution
+from core.expressions.grammar import PLAIN, Program, Statement
+from core.expressions.limits import INT64, MATERIALIZED, MAX_LEVELS, MAX_VALUES, Limits
+from core.expressions.names import (
+    LAYOUT,
+    NAMESPACES,
+    Profile,
+    constant,
+    dotted,
+    function,
+    kind_of,
+    no_tensor,
+    unknown,
+    variable,
+)
+from core.expressions.operation import (
+    BINARY,
+    COMPARISONS,
+    IN_PLACE,
+    INDEX,
+    RESET,
+    UNARY,
+    WRITE,
+    Operation,
+    Value,
+)
+from core.expressions.signature import Call
 from core.language import _
-
-__all__ = ["NAMESPACES", "Evaluation", "Execute", "evaluate", "run_plainly", "unwatched"]
 
 _BLOCKS: Final[Mapping[str, type[AbstractContextManager[Any]]]] = {
     "torch.no_grad": torch.no_grad,
@@ -49,7 +67,7 @@ def evaluate(
     tensors: Mapping[str, Tensor],
     limits: Limits = MATERIALIZED,
     profile: Profile = LAYOUT,
-    execute: Execute = run_plainly,
+    execute: Execute = Operation.run,
     before: Callable[[int, Mapping[str, Value]], None] | None = None,
 ) -> Evaluation:
     """Evaluate every statement in order.
@@ -106,11 +124,9 @@ class _Interpreter:
         execution: Execution,
     ) -> None:
         self.variables, self.last = variables, None
-        self._profile = profile
-        self._expressions = Expressions(program, variables, profile, execution)
+        self._program, self._profile, self._execution = program, profile, execution
 
     def do(self, statement: Statement) -> Value:
-        """Do a statement; return its value."""
         value = self._done(statement)
         if _is_of_tensors(value):
             self.last = value
@@ -119,7 +135,7 @@ class _Interpreter:
     def _done(self, statement: Statement) -> Value:
         match statement:
             case ast.Expr(value=value):
-                return self._expressions.value(value)
+                return self._value(value)
             case ast.AugAssign():
                 return self._update(statement)
             case ast.With():
@@ -132,7 +148,7 @@ class _Interpreter:
 
     def _assign(self, statement: ast.Assign) -> Value:
         target = statement.targets[0]
-        value = self._expressions.value(statement.value)
+        value = self._value(statement.value)
         names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
         if target is not names[0]:
             self._unpack(names, value)
@@ -155,18 +171,17 @@ class _Interpreter:
 
     def _reset(self, target: ast.Attribute, statement: ast.Assign) -> Value:
         """Do `w.grad = None`."""
-        x = self._tensor_of(target)
-        return self._expressions.perform(RESET, (x,), statement)
+        return self._perform(RESET, (self._tensor_before(target),), statement)
 
     def _update(self, statement: ast.AugAssign) -> Value:
         """Do `w -= ...`: a tensor is changed in place, a number replaced, as Python does it."""
         target, operator = statement.target, type(statement.op)
         if isinstance(target, ast.Subscript):
             return self._update_elements(target, statement)
-        old = self._expressions.value(target)
-        new = self._expressions.value(statement.value)
+        old = self._value(target)
+        new = self._value(statement.value)
         call = IN_PLACE[operator] if isinstance(old, Tensor) else BINARY[operator]
-        value = self._expressions.binary(statement, call, old, new)
+        value = self._binary(statement, call, old, new)
         if isinstance(target, ast.Name):
             self._name(target, value)
         elif not isinstance(old, Tensor):
@@ -177,22 +192,23 @@ class _Interpreter:
     def _update_elements(self, target: ast.Subscript, statement: ast.AugAssign) -> Value:
         """Do `x[i] += ...`: read the elements, change what was read, write it back, as Python."""
         x, index = self._elements(target)
-        old = self._expressions.perform(INDEX, (x, index), target)
-        new = self._expressions.value(statement.value)
-        value = self._expressions.binary(statement, IN_PLACE[type(statement.op)], old, new)
-        self._expressions.perform(WRITE, (x, index, value), statement)
+        old = self._perform(INDEX, (x, index), target)
+        new = self._value(statement.value)
+        value = self._binary(statement, IN_PLACE[type(statement.op)], old, new)
+        self._perform(WRITE, (x, index, value), statement)
         return x
 
     def _elements(self, target: ast.Subscript) -> tuple[Tensor, Value]:
         """Return what a subscript on the left stands for: a tensor, and where in it."""
-        x = self._expressions.value(target.value)
+        x = self._value(target.value)
         if not self._profile.writes_elements or not isinstance(x, Tensor):
             message = _("Elements of {what} cannot be assigned here; assign to a name.")
             raise ExpressionError(message.format(what=kind_of(x)), Span.of(target))
-        return x, self._expressions.index(target.slice)
+        return x, self._index(target.slice)
 
-    def _tensor_of(self, node: ast.Attribute) -> Tensor:
-        value = self._expressions.value(node.value)
+    def _tensor_before(self, node: ast.Attribute) -> Tensor:
+        """Return the tensor that something is asked of."""
+        value = self._value(node.value)
         if not isinstance(value, Tensor):
             raise no_tensor(node, value)
         return value
@@ -217,10 +233,199 @@ class _Interpreter:
 
     def _write(self, target: ast.Subscript, statement: ast.Assign) -> Value:
         x, index = self._elements(target)
-        value = self._expressions.value(statement.value)
+        value = self._value(statement.value)
         if type(value) not in {int, float, bool, Tensor}:
             message = _("Only a number or a tensor can be assigned to elements, not {what}.")
             span = Span.of(statement.value)
             raise ExpressionError(message.format(what=kind_of(value)), span)
-        self._expressions.perform(WRITE, (x, index, value), statement)
+        self._perform(WRITE, (x, index, value), statement)
         return x
+
+    # expressions
+
+    def _value(self, node: ast.expr) -> Value:
+        """Return what an expression comes to."""
+        self._execution.check_time(Span.of(node))
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                values = [self._value(item) for item in items]
+                _check_list(values, node)
+                return tuple(values) if isinstance(node, ast.Tuple) else values
+            case ast.Name():
+                return variable(node, self.variables, self._profile)
+            case ast.Call():
+                return self._called(node)
+            case ast.Attribute():
+                return self._attribute(node)
+        return self._operated(node)
+
+    def _operated(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Subscript(value=value, slice=index):
+                return self._indexed(node, self._value(value), index)
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._binary(node, BINARY[type(op)], self._value(left), self._value(right))
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                call = COMPARISONS[type(op)]
+                return self._binary(node, call, self._value(left), self._value(right))
+            case ast.UnaryOp(op=op, operand=operand):
+                return self._unary(node, UNARY[type(op)], self._value(operand))
+        raise ExpressionError(_("A slice is only allowed in brackets."), Span.of(node))
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        """Return a property of a tensor, or what a dotted name stands for."""
+        if name := dotted(node):
+            return constant(node, name)
+        value = self._tensor_before(node)
+        if call := self._profile.properties.get(node.attr):
+            return self._perform(call, (value,), node)
+        if node.attr in self._profile.methods:
+            message = _("{name} is a method; call it: {name}().").format(name=node.attr)
+            raise ExpressionError(message, Span.of_last(node))
+        raise unknown(node, node.attr, self._profile.properties)
+
+    def _called(self, node: ast.Call) -> Value:
+        call, own = self._callee(node.func)
+        positional = [self._value(argument) for argument in node.args]
+        named: dict[str, Value] = {}
+        for each in node.keywords:
+            name = str(each.arg)
+            if name in named:
+                message = _("{name} is given twice").format(name=name)
+                raise ExpressionError(message, Span.of(each))
+            named[name] = self._value(each.value)
+        return self._perform(call, (*own, *call.bind(positional, named, node)), node)
+
+    def _callee(self, node: ast.expr) -> tuple[Call, tuple[Tensor, ...]]:
+        """Return the row of what is called, and a method's tensor."""
+        if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and dotted(node)):
+            return function(node, self._profile), ()
+        if not isinstance(node, ast.Attribute):
+            raise ExpressionError(_("This cannot be called."), Span.of(node))
+        value = self._tensor_before(node)
+        call = self._profile.methods.get(node.attr)
+        if call is None:
+            raise unknown(node, node.attr, self._profile.methods)
+        return call, (value,)
+
+    # operators
+
+    def _binary(
+        self, node: ast.expr | ast.AugAssign, call: Call, left: Value, right: Value
+    ) -> Value:
+        """Return what an operator gives, of tensors or of plain numbers."""
+        has_tensor = isinstance(left, Tensor) or isinstance(right, Tensor)
+        if {type(left), type(right)} <= {Tensor, int, float, bool} and has_tensor:
+            return self._perform(call, (left, right), node)
+        are_plain = {type(left), type(right)} <= {int, float}
+        if are_plain and isinstance(node, (ast.BinOp, ast.AugAssign)):
+            return _calculated(node, left, right)
+        message = _("{symbol} cannot be applied to {left} and {right}.")
+        words = {"symbol": call.name, "left": kind_of(left), "right": kind_of(right)}
+        raise ExpressionError(message.format(**words), Span.of(node))
+
+    def _unary(self, node: ast.expr, call: Call, value: Value) -> Value:
+        if isinstance(value, Tensor):
+            return self._perform(call, (value,), node)
+        if type(value) in {int, float} and call.name == "-":
+            return -value
+        message = _("{symbol} cannot be applied to {what}.")
+        words = {"symbol": call.name, "what": kind_of(value)}
+        raise ExpressionError(message.format(**words), Span.of(node))
+
+    def _indexed(self, node: ast.expr, value: Value, index: ast.expr) -> Value:
+        if isinstance(value, Tensor):
+            return self._perform(INDEX, (value, self._index(index)), node)
+        return _item_of(value, self._index(index), node)
+
+    def _index(self, node: ast.expr) -> Value:
+        """Return what stands in brackets: integers, slices, None, ..., lists, tensors."""
+        if isinstance(node, ast.Tuple):
+            values = tuple(self._index(item) for item in node.elts)
+            _check_list(values, node)
+            return values
+        if isinstance(node, ast.Slice):
+            ends = (node.lower, node.upper, node.step)
+            return slice(*(self._end_of_slice(end) for end in ends))
+        value = self._value(node)
+        if not _is_index(value):
+            message = _("An index cannot be {what}.").format(what=kind_of(value))
+            raise ExpressionError(message, Span.of(node))
+        return value
+
+    def _end_of_slice(self, node: ast.expr | None) -> int | None:
+        if node is None:
+            return None
+        value = self._value(node)
+        if value is not None and type(value) is not int:
+            message = _("A slice takes integers, not {what}.").format(what=kind_of(value))
+            raise ExpressionError(message, Span.of(node))
+        return value
+
+    def _perform(
+        self, call: Call, arguments: tuple[Value, ...], node: ast.expr | ast.stmt
+    ) -> Value:
+        """Have an operation done."""
+        text = self._program.text(node)
+        is_method = call.name in self._profile.methods or call.name in self._profile.properties
+        span = Span.of_last(node) if is_method or call is INDEX else Span.of(node)
+        operation = Operation(call=call, arguments=arguments, text=text, span=span)
+        return self._execution.perform(operation)
+
+
+def _is_index(value: Value) -> bool:
+    """Whether it may stand alone in the brackets behind a tensor."""
+    if type(value) is list:
+        return all(type(each) in {int, bool} or type(each) is list for each in value)
+    if type(value) is Tensor:
+        return not value.is_floating_point()
+    return value is None or type(value) in {int, bool, EllipsisType, slice}
+
+
+def _check_list(items: Sequence[Value], node: ast.expr) -> None:
+    """Count what a new list holds: names in lists multiply, and later walks go through all."""
+    count, waiting = 0, [(items, 1)]
+    while waiting:
+        values, level = waiting.pop()
+        count += len(values)
+        if count > MAX_VALUES:
+            message = _("A list may hold at most {limit} values, with those of the lists in it.")
+            raise ExpressionError(message.format(limit=f"{MAX_VALUES:,}"), Span.of(node))
+        if level > MAX_LEVELS:
+            message = _("Lists may be nested at most {limit} deep.").format(limit=MAX_LEVELS)
+            raise ExpressionError(message, Span.of(node))
+        waiting += [(each, level + 1) for each in values if type(each) in {tuple, list}]
+
+
+def _calculated(node: ast.BinOp | ast.AugAssign, left: float, right: float) -> int | float:
+    """Return the result of plain arithmetic on sizes; refuse one beyond int64."""
+    if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)):
+        message = _("Between numbers, only +, -, *, /, // and % are supported.")
+        raise ExpressionError(message, Span.of(node))
+    try:
+        result: int | float = BINARY[type(node.op)].run(left, right)
+    except (ZeroDivisionError, OverflowError):
+        result = math.inf
+    is_given = not (math.isfinite(left) and math.isfinite(right))  # as torch.inf
+    if is_given or (math.isfinite(result) and abs(result) <= INT64):
+        return result
+    raise ExpressionError(_("This divides by zero, or its result is too large."), Span.of(node))
+
+
+def _item_of(value: Value, place: Value, node: ast.expr) -> Value:
+    """Return an item or a part of a list."""
+    if type(value) not in {tuple, list} or type(place) not in {int, slice}:
+        message = _("Only tensors and lists can be indexed, not {what}.").format(
+            what=kind_of(value)
+        )
+        raise ExpressionError(message, Span.of(node))
+    try:
+        return value[place]
+    except IndexError:
+        message = _("Index {index} is out of range: the list has {count} items.")
+        counts = {"count": len(value), "index": place}
+        raise ExpressionError(message.format(**counts), Span.of(node)) from None
+    except ValueError:
+        raise ExpressionError(_("The step of a slice cannot be 0."), Span.of(node)) from None

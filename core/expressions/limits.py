@@ -19,29 +19,21 @@ class Limits:
     """What one evaluation may use.
 
     Attributes:
-        num_elements: Of one tensor.
-        num_bytes: Of all storages that a program makes.
-        flops: Of one product of matrices.
-        rank: Dimensions of one tensor.
-        num_steps: Operations that give tensors.
-        num_outputs: Tensors of one operation.
-        num_calls: Of PyTorch's own operations underneath one of the program's.
         seconds: Of the whole program; looked at before each part of an expression, and within a
             backward pass.
         ends: Of `time.monotonic`, where several evaluations share the seconds of one; 0: from now.
-        on_meta: Whether tensors have no data: then sizes cost nothing.
     """
 
-    num_elements: int
-    num_bytes: int
-    flops: int
-    rank: int = 8
-    num_steps: int = 24
-    num_outputs: int = 64
-    num_calls: int = 5_000
+    num_elements: int  # of one tensor
+    num_bytes: int  # of all storages that a program makes
+    flops: int  # of one product of matrices
+    rank: int = 8  # dimensions of one tensor
+    num_steps: int = 24  # operations that give tensors
+    num_outputs: int = 64  # tensors of one operation
+    num_calls: int = 5_000  # of PyTorch's own operations underneath one of the program's
     seconds: float = 10.0
     ends: float = 0.0
-    on_meta: bool = False
+    on_meta: bool = False  # whether tensors have no data: then sizes cost nothing
 
 
 MATERIALIZED: Final = Limits(num_elements=262_144, num_bytes=16_000_000, flops=50_000_000)

@@ -1,6 +1,7 @@
 """What may be asked of a tensor: explicit rows, never an attribute looked up by a reader's word.
 
-Each row runs PyTorch's own method. Rows that change their tensor stand in `WRITES`.
+Each row runs PyTorch's own method. Rows that change their tensor stand in `WRITES`; those of
+programs about gradients, beyond the rest, in `GRADIENT_METHODS` and `GRADIENT_PROPERTIES`.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,32 +12,39 @@ from torch import Tensor
 
 from core.expressions.signature import Call, as_tuple, table_of
 
-SHAPES: Final = table_of(
+
+def _methods(*signatures: str, **marks: Any) -> dict[str, Call]:  # noqa: ANN401
+    """Return rows that hand their arguments to the tensor's method of that very name."""
+    rows = {each: getattr(Tensor, each.partition("(")[0]) for each in signatures}
+    return table_of(rows, **marks)
+
+
+SHAPES: Final = _methods(
+    "view(shape *ints|dtype)",
+    "view_as(other tensor)",
+    "reshape(shape *ints)",
+    "reshape_as(other tensor)",
+    "flatten(start_dim int = 0, end_dim int = -1)",
+    "ravel()",
+    "unflatten(dim int, sizes *ints)",
+    "transpose(dim0 int, dim1 int)",
+    "swapaxes(axis0 int, axis1 int)",
+    "swapdims(dim0 int, dim1 int)",
+    "t()",
+    "permute(dims *ints)",
+    "movedim(source ints, destination ints)",
+    "unsqueeze(dim int)",
+    "expand(shape *ints)",
+    "expand_as(other tensor)",
+    "broadcast_to(shape *ints)",
+    "repeat(counts *ints)",
+    "tile(counts *ints)",
+    "repeat_interleave(repeats int, dim int|None = None)",
+    "detach()",
+) | table_of(
     {
-        "view(shape *ints|dtype)": lambda x, shape: x.view(shape),
-        "view_as(other tensor)": lambda x, other: x.view_as(other),
-        "reshape(shape *ints)": lambda x, shape: x.reshape(shape),
-        "reshape_as(other tensor)": lambda x, other: x.reshape_as(other),
-        "flatten(start_dim int = 0, end_dim int = -1)": lambda x, start, end: x.flatten(start, end),
-        "ravel()": lambda x: x.ravel(),
-        "unflatten(dim int, sizes *ints)": lambda x, dim, sizes: x.unflatten(dim, sizes),
-        "transpose(dim0 int, dim1 int)": lambda x, dim0, dim1: x.transpose(dim0, dim1),
-        "swapaxes(axis0 int, axis1 int)": lambda x, axis0, axis1: x.swapaxes(axis0, axis1),
-        "swapdims(dim0 int, dim1 int)": lambda x, dim0, dim1: x.swapdims(dim0, dim1),
-        "t()": lambda x: x.t(),
-        "permute(dims *ints)": lambda x, dims: x.permute(dims),
-        "movedim(source ints, destination ints)": lambda x, source, to: x.movedim(source, to),
-        "unsqueeze(dim int)": lambda x, dim: x.unsqueeze(dim),
         "squeeze(dim ints|None = None)": lambda x, dim: (
             x.squeeze() if dim is None else x.squeeze(dim)
-        ),
-        "expand(shape *ints)": lambda x, shape: x.expand(shape),
-        "expand_as(other tensor)": lambda x, other: x.expand_as(other),
-        "broadcast_to(shape *ints)": lambda x, shape: x.broadcast_to(shape),
-        "repeat(counts *ints)": lambda x, counts: x.repeat(counts),
-        "tile(counts *ints)": lambda x, counts: x.tile(counts),
-        "repeat_interleave(repeats int, dim int|None = None)": lambda x, repeats, dim: (
-            x.repeat_interleave(repeats, dim)
         ),
         "as_strided(size ints, stride ints, storage_offset int|None = None)": (
             lambda x, size, stride, offset: x.as_strided(as_tuple(size), as_tuple(stride), offset)
@@ -47,53 +55,39 @@ SHAPES: Final = table_of(
         "clone(memory_format format = None)": lambda x, memory_format: x.clone(
             memory_format=memory_format or torch.preserve_format
         ),
-        "detach()": lambda x: x.detach(),
     }
 )
-PARTS: Final = table_of(
-    {
-        "select(dim int, index int)": lambda x, dim, index: x.select(dim, index),
-        "narrow(dim int, start int, length int)": lambda x, dim, start, length: x.narrow(
-            dim, start, length
-        ),
-        "split(size ints, dim int = 0)": lambda x, size, dim: x.split(size, dim),
-        "chunk(chunks int, dim int = 0)": lambda x, chunks, dim: x.chunk(chunks, dim),
-        "tensor_split(sections ints, dim int = 0)": lambda x, sections, dim: x.tensor_split(
-            sections, dim
-        ),
-        "hsplit(sections ints)": lambda x, sections: x.hsplit(sections),
-        "unbind(dim int = 0)": lambda x, dim: x.unbind(dim),
-        "diagonal(offset int = 0, dim1 int = 0, dim2 int = 1)": lambda x, offset, dim1, dim2: (
-            x.diagonal(offset, dim1, dim2)
-        ),
-        "diag(diagonal int = 0)": lambda x, diagonal: x.diag(diagonal),
-        "unfold(dimension int, size int, step int)": lambda x, dim, size, step: x.unfold(
-            dim, size, step
-        ),
-        "index_select(dim int, index tensor)": lambda x, dim, index: x.index_select(dim, index),
-        "gather(dim int, index tensor)": lambda x, dim, index: x.gather(dim, index),
-        "take(index tensor)": lambda x, index: x.take(index),
-        "take_along_dim(indices tensor, dim int|None = None)": lambda x, indices, dim: (
-            x.take_along_dim(indices, dim)
-        ),
-        "where(condition tensor, other tensor|number)": lambda x, condition, other: x.where(
-            condition, other
-        ),
-        "flip(dims *ints)": lambda x, dims: x.flip(dims),
-        "fliplr()": lambda x: x.fliplr(),
-        "rot90(k int = 1)": lambda x, k: x.rot90(k % 4),
-        "roll(shifts ints, dims ints|None = None)": lambda x, shifts, dims: x.roll(shifts, dims),
-        "sort(dim int = -1)": lambda x, dim: tuple(x.sort(dim)),
-        "tril(diagonal int = 0)": lambda x, diagonal: x.tril(diagonal),
-        "triu(diagonal int = 0)": lambda x, diagonal: x.triu(diagonal),
-        "masked_fill(mask tensor, value number)": lambda x, mask, value: x.masked_fill(mask, value),
-    }
-) | table_of(
-    {
-        "masked_select(mask tensor)": lambda x, mask: x.masked_select(mask),
-        "nonzero()": lambda x: x.nonzero(),
-    },
-    reads_values=True,
+PARTS: Final = (
+    _methods(
+        "select(dim int, index int)",
+        "narrow(dim int, start int, length int)",
+        "split(size ints, dim int = 0)",
+        "chunk(chunks int, dim int = 0)",
+        "tensor_split(sections ints, dim int = 0)",
+        "hsplit(sections ints)",
+        "unbind(dim int = 0)",
+        "diagonal(offset int = 0, dim1 int = 0, dim2 int = 1)",
+        "diag(diagonal int = 0)",
+        "unfold(dimension int, size int, step int)",
+        "index_select(dim int, index tensor)",
+        "gather(dim int, index tensor)",
+        "take(index tensor)",
+        "take_along_dim(indices tensor, dim int|None = None)",
+        "where(condition tensor, other tensor|number)",
+        "flip(dims *ints)",
+        "fliplr()",
+        "roll(shifts ints, dims ints|None = None)",
+        "tril(diagonal int = 0)",
+        "triu(diagonal int = 0)",
+        "masked_fill(mask tensor, value number)",
+    )
+    | table_of(
+        {
+            "rot90(k int = 1)": lambda x, k: x.rot90(k % 4),
+            "sort(dim int = -1)": lambda x, dim: tuple(x.sort(dim)),
+        }
+    )
+    | _methods("masked_select(mask tensor)", "nonzero()", reads_values=True)
 )
 # How many tensors come of a call, told before it makes them.
 NUM_PARTS: Final[Mapping[str, Callable[..., int]]] = {
@@ -105,24 +99,27 @@ NUM_PARTS: Final[Mapping[str, Callable[..., int]]] = {
     "tensor_split": lambda _x, sections, _dim: _num_sections(sections),
     "hsplit": lambda _x, sections: _num_sections(sections),
 }
-DTYPES: Final = table_of(
+DTYPES: Final = _methods(
+    *("half()", "bfloat16()", "float()", "double()", "int()", "long()", "bool()"),
+    *("type_as(other tensor)", "conj()", "resolve_conj()"),
+) | table_of(
     {
         "to(dtype dtype|None = None, memory_format format = None, copy bool = False)": (
             lambda x, dtype, memory_format, copy: _to(x, dtype, memory_format, copy=copy)
         ),
-        "type_as(other tensor)": lambda x, other: x.type_as(other),
-        "half()": lambda x: x.half(),
-        "bfloat16()": lambda x: x.bfloat16(),
-        "float()": lambda x: x.float(),
-        "double()": lambda x: x.double(),
-        "int()": lambda x: x.int(),
-        "long()": lambda x: x.long(),
-        "bool()": lambda x: x.bool(),
-        "conj()": lambda x: x.conj(),
-        "resolve_conj()": lambda x: x.resolve_conj(),
     }
 )
-ARITHMETIC: Final = table_of(
+ARITHMETIC: Final = _methods(
+    "prod(dim int)",
+    "amax(dim ints = (), keepdim bool = False)",
+    "amin(dim ints = (), keepdim bool = False)",
+    "softmax(dim int)",
+    "cumsum(dim int)",
+    *(f"{name}(other tensor|number)" for name in ("add", "sub", "mul", "div")),
+    "pow(exponent tensor|number)",
+    *("exp()", "log()", "sqrt()", "rsqrt()", "relu()", "tanh()", "sigmoid()", "abs()", "neg()"),
+    *(f"{name}(other tensor)" for name in ("matmul", "mm", "bmm", "dot")),
+) | table_of(
     {
         "sum(dim ints|None = None, keepdim bool = False)": lambda x, dim, keepdim: (
             x.sum() if dim is None else x.sum(dim, keepdim)
@@ -130,51 +127,21 @@ ARITHMETIC: Final = table_of(
         "mean(dim ints|None = None, keepdim bool = False)": lambda x, dim, keepdim: (
             x.mean() if dim is None else x.mean(dim, keepdim)
         ),
-        "prod(dim int)": lambda x, dim: x.prod(dim),
-        "amax(dim ints = (), keepdim bool = False)": lambda x, dim, keepdim: x.amax(dim, keepdim),
-        "amin(dim ints = (), keepdim bool = False)": lambda x, dim, keepdim: x.amin(dim, keepdim),
-        "softmax(dim int)": lambda x, dim: x.softmax(dim),
-        "cumsum(dim int)": lambda x, dim: x.cumsum(dim),
-        "add(other tensor|number)": lambda x, other: x.add(other),
-        "sub(other tensor|number)": lambda x, other: x.sub(other),
-        "mul(other tensor|number)": lambda x, other: x.mul(other),
-        "div(other tensor|number)": lambda x, other: x.div(other),
-        "pow(exponent tensor|number)": lambda x, exponent: x.pow(exponent),
-        "exp()": lambda x: x.exp(),
-        "log()": lambda x: x.log(),
-        "sqrt()": lambda x: x.sqrt(),
-        "rsqrt()": lambda x: x.rsqrt(),
-        "relu()": lambda x: x.relu(),
-        "tanh()": lambda x: x.tanh(),
-        "sigmoid()": lambda x: x.sigmoid(),
-        "abs()": lambda x: x.abs(),
-        "neg()": lambda x: x.neg(),
-        "matmul(other tensor)": lambda x, other: x.matmul(other),
-        "mm(other tensor)": lambda x, other: x.mm(other),
-        "bmm(other tensor)": lambda x, other: x.bmm(other),
-        "dot(other tensor)": lambda x, other: x.dot(other),
     }
 )
-FACTS: Final = table_of(
+FACTS: Final = _methods(
+    *("storage_offset()", "numel()", "dim()", "element_size()", "is_contiguous()")
+) | table_of(
     {
         "size(dim int|None = None)": lambda x, dim: tuple(x.size()) if dim is None else x.size(dim),
         "stride(dim int|None = None)": lambda x, dim: x.stride() if dim is None else x.stride(dim),
-        "storage_offset()": lambda x: x.storage_offset(),
-        "numel()": lambda x: x.numel(),
-        "dim()": lambda x: x.dim(),
-        "element_size()": lambda x: x.element_size(),
-        "is_contiguous()": lambda x: x.is_contiguous(),
     }
 )
-WRITES: Final = table_of(
-    {
-        "add_(other tensor|number)": lambda x, other: x.add_(other),
-        "sub_(other tensor|number)": lambda x, other: x.sub_(other),
-        "mul_(other tensor|number)": lambda x, other: x.mul_(other),
-        "copy_(other tensor)": lambda x, other: x.copy_(other),
-        "fill_(value number)": lambda x, value: x.fill_(value),
-        "zero_()": lambda x: x.zero_(),
-    },
+WRITES: Final = _methods(
+    *(f"{name}(other tensor|number)" for name in ("add_", "sub_", "mul_")),
+    "copy_(other tensor)",
+    "fill_(value number)",
+    "zero_()",
     writes=True,
 )
 METHODS: Final[Mapping[str, Call]] = SHAPES | PARTS | DTYPES | ARITHMETIC | FACTS
@@ -187,6 +154,40 @@ PROPERTIES: Final = table_of(
         "data()": lambda x: x.data,
         "shape()": lambda x: tuple(x.shape),
     }
+)
+GRADIENT_METHODS: Final[Mapping[str, Call]] = (
+    _methods(
+        "backward(gradient tensor|None = None, retain_graph bool|None = None, "
+        "create_graph bool = False)",
+        *("retain_grad()", "requires_grad_(requires_grad bool = True)", "item()"),
+        is_stateful=True,
+    )
+    # The array itself is no value here: a tensor that shares its memory stands for it.
+    | table_of({"numpy()": lambda x: torch.from_numpy(x.numpy())}, is_stateful=True)
+    | _methods(
+        *("sin()", "cos()", "square()", "reciprocal()", "var()", "std()", "norm()"),
+        *("mv(other tensor)", "log_softmax(dim int)", "logsumexp(dim int)"),
+        "clamp(min number|None = None, max number|None = None)",
+    )
+    | table_of(
+        {
+            "max(dim int|None = None)": lambda x, dim: (
+                x.max() if dim is None else tuple(x.max(dim))
+            ),
+            "min(dim int|None = None)": lambda x, dim: (
+                x.min() if dim is None else tuple(x.min(dim))
+            ),
+        }
+    )
+    | _methods("div_(other tensor|number)", writes=True)
+)
+GRADIENT_PROPERTIES: Final = table_of(
+    {
+        "grad()": lambda x: x.grad,
+        "requires_grad()": lambda x: x.requires_grad,
+        "is_leaf()": lambda x: x.is_leaf,
+    },
+    is_stateful=True,
 )
 
 

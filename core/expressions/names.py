@@ -4,20 +4,23 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from types import EllipsisType
 from typing import Final
 
+from torch import Tensor
+
 from core.expressions.error import ExpressionError, Span
-from core.expressions.functions import CONSTANTS, FUNCTIONS
-from core.expressions.gradients import (
-    GRADIENT_FUNCTIONS,
+from core.expressions.functions import CONSTANTS, FUNCTIONS, GRADIENT_FUNCTIONS
+from core.expressions.grammar import PLAIN, WITH_GRADIENTS, WITH_WRITES, Syntax
+from core.expressions.methods import (
     GRADIENT_METHODS,
     GRADIENT_PROPERTIES,
+    METHODS,
+    PROPERTIES,
+    WRITES,
 )
-from core.expressions.methods import METHODS, PROPERTIES, WRITES
 from core.expressions.operation import Value
 from core.expressions.signature import Call
-from core.expressions.syntax import PLAIN, WITH_GRADIENTS, WITH_WRITES, Syntax
-from core.expressions.values import kind_of
 from core.language import _
 from core.language.listing import followed_by
 
@@ -28,18 +31,16 @@ class Profile:
 
     Attributes:
         methods, properties, functions: Rows by the name that a reader writes.
-        writes_elements: Whether `x[0] = 1` and `x[0] += 1` are allowed.
         records_gradients: Whether autograd is on, as the program switches it, and the last line may
             give something else than a tensor.
-        syntax: What `parse` shall let through.
     """
 
     methods: Mapping[str, Call]
     properties: Mapping[str, Call]
     functions: Mapping[str, Call]
-    writes_elements: bool = False
+    writes_elements: bool = False  # whether `x[0] = 1` and `x[0] += 1` are allowed
     records_gradients: bool = False
-    syntax: Syntax = PLAIN
+    syntax: Syntax = PLAIN  # what `parse` shall let through
 
 
 LAYOUT: Final = Profile(methods=METHODS, properties=PROPERTIES, functions=FUNCTIONS)
@@ -59,6 +60,23 @@ GRADIENT: Final = Profile(
     syntax=WITH_GRADIENTS,
 )
 NAMESPACES: Final = {"torch": "torch", "F": "F", "torch.nn.functional": "F", "einops": ""}
+
+
+def kind_of(value: Value) -> str:
+    """Return what a value is, in the reader's language."""
+    if type(value) in {tuple, list}:
+        return _("a list of {count}").format(count=len(value)) if value else _("a list")
+    words = {
+        Tensor: _("a tensor"),
+        int: _("an integer"),
+        float: _("a number"),
+        bool: _("True or False"),
+        str: _("a string"),
+        type(None): "None",
+        EllipsisType: "...",
+        slice: _("a slice"),
+    }
+    return words.get(type(value), _("a name from PyTorch"))
 
 
 def dotted(node: ast.expr) -> str:

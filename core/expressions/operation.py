@@ -2,25 +2,58 @@
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import torch
 from torch import Tensor
 
 from core.expressions.error import Span
-from core.expressions.signature import Call
+from core.expressions.signature import Call, Run
 
 Value = Any  # Tensor, int, float, bool, None, Ellipsis, str, slice, a dtype, a format; or nested
-INDEX: Final = Call(name="[]", parameters=(), run=lambda x, index: x[index])
-WRITE: Final = Call(
-    name="[]=",
-    parameters=(),
-    run=lambda x, index, value: x.__setitem__(index, value),
+T = TypeVar("T")
+
+
+def _operators(*rows: tuple[T, str, Run], writes: bool = False) -> dict[T, Call]:
+    return {
+        node: Call(name=symbol, parameters=(), run=run, writes=writes) for node, symbol, run in rows
+    }
+
+
+BINARY: Final[dict[type[ast.operator], Call]] = _operators(
+    (ast.Add, "+", operator.add),
+    (ast.Sub, "-", operator.sub),
+    (ast.Mult, "*", operator.mul),
+    (ast.Div, "/", operator.truediv),
+    (ast.FloorDiv, "//", operator.floordiv),
+    (ast.Mod, "%", operator.mod),
+    (ast.Pow, "**", operator.pow),
+    (ast.MatMult, "@", operator.matmul),
+    (ast.BitAnd, "&", operator.and_),
+    (ast.BitOr, "|", operator.or_),
+)
+IN_PLACE: Final[dict[type[ast.operator], Call]] = _operators(
+    (ast.Add, "+=", operator.iadd),
+    (ast.Sub, "-=", operator.isub),
+    (ast.Mult, "*=", operator.imul),
+    (ast.Div, "/=", operator.itruediv),
     writes=True,
 )
-
+COMPARISONS: Final[dict[type[ast.cmpop], Call]] = _operators(
+    (ast.Eq, "==", operator.eq),
+    (ast.NotEq, "!=", operator.ne),
+    (ast.Lt, "<", operator.lt),
+    (ast.LtE, "<=", operator.le),
+    (ast.Gt, ">", operator.gt),
+    (ast.GtE, ">=", operator.ge),
+)
+UNARY: Final[dict[type[ast.unaryop], Call]] = _operators(
+    (ast.USub, "-", operator.neg), (ast.Invert, "~", operator.invert)
+)
+INDEX: Final = Call(name="[]", parameters=(), run=operator.getitem)
+WRITE: Final = Call(name="[]=", parameters=(), run=operator.setitem, writes=True)
 RESET: Final = Call(
     name=".grad = None",
     parameters=(),
@@ -29,57 +62,14 @@ RESET: Final = Call(
 )
 
 
-def _operator(symbol: str, run: Callable[..., Any], *, writes: bool = False) -> Call:
-    return Call(name=symbol, parameters=(), run=run, writes=writes)
-
-
-BINARY: Final[dict[type[ast.operator], Call]] = {
-    ast.Add: _operator("+", lambda x, y: x + y),
-    ast.Sub: _operator("-", lambda x, y: x - y),
-    ast.Mult: _operator("*", lambda x, y: x * y),
-    ast.Div: _operator("/", lambda x, y: x / y),
-    ast.FloorDiv: _operator("//", lambda x, y: x // y),
-    ast.Mod: _operator("%", lambda x, y: x % y),
-    ast.Pow: _operator("**", lambda x, y: x**y),
-    ast.MatMult: _operator("@", lambda x, y: x @ y),
-    ast.BitAnd: _operator("&", lambda x, y: x & y),
-    ast.BitOr: _operator("|", lambda x, y: x | y),
-}
-IN_PLACE: Final[dict[type[ast.operator], Call]] = {
-    ast.Add: _operator("+=", operator.iadd, writes=True),
-    ast.Sub: _operator("-=", operator.isub, writes=True),
-    ast.Mult: _operator("*=", operator.imul, writes=True),
-    ast.Div: _operator("/=", operator.itruediv, writes=True),
-}
-COMPARISONS: Final[dict[type[ast.cmpop], Call]] = {
-    ast.Eq: _operator("==", lambda x, y: x == y),
-    ast.NotEq: _operator("!=", lambda x, y: x != y),
-    ast.Lt: _operator("<", lambda x, y: x < y),
-    ast.LtE: _operator("<=", lambda x, y: x <= y),
-    ast.Gt: _operator(">", lambda x, y: x > y),
-    ast.GtE: _operator(">=", lambda x, y: x >= y),
-}
-UNARY: Final[dict[type[ast.unaryop], Call]] = {
-    ast.USub: _operator("-", lambda x: -x),
-    ast.Invert: _operator("~", lambda x: ~x),
-}
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operation:
-    """A call with its arguments, ready to run.
+    """A call with its arguments, ready to run."""
 
-    Attributes:
-        call: The row of its table.
-        arguments: In the order of the row, a method's tensor first.
-        text: The piece of the source up to and with it: "x.t().view(6)".
-        span: Where it stands, for errors.
-    """
-
-    call: Call
-    arguments: tuple[Value, ...]
-    text: str
-    span: Span
+    call: Call  # the row of its table
+    arguments: tuple[Value, ...]  # in the order of the row, a method's tensor first
+    text: str  # the piece of the source up to and with it: "x.t().view(6)"
+    span: Span  # where it stands, for errors
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:

@@ -19,16 +19,7 @@ from core.expressions.error import ExpressionError, Span
 from core.language import N_, _
 
 Run = Callable[..., Any]
-
-
-def is_integer(value: object) -> bool:
-    """Whether it is an int, and no bool."""
-    return type(value) is int
-
-
-def is_integers(value: object) -> bool:
-    """Whether it is a tuple or list of ints."""
-    return type(value) in {tuple, list, torch.Size} and all(map(is_integer, _items(value)))
+Check = Callable[[Any], bool]
 
 
 def as_tuple(value: int | Sequence[int]) -> tuple[int, ...]:
@@ -36,45 +27,35 @@ def as_tuple(value: int | Sequence[int]) -> tuple[int, ...]:
     return (value,) if isinstance(value, int) else tuple(value)
 
 
-def is_number(value: object) -> bool:
-    """Whether it is an int or a float."""
-    return type(value) in {int, float}
+def _is(*types: type) -> Check:
+    """Return a check of the very type: a bool is no int here."""
+    return lambda value: type(value) in types
 
 
-def is_tensor(value: object) -> bool:
-    """Whether it is a tensor."""
-    return type(value) is Tensor
+def _are(check: Check) -> Check:
+    """Return a check of all in a tuple or list."""
+    return lambda value: type(value) in {tuple, list, torch.Size} and all(map(check, value))
 
 
-def is_tensors(value: object) -> bool:
-    """Whether it is a tuple or list of tensors."""
-    return type(value) in {tuple, list} and all(map(is_tensor, _items(value)))
-
-
-def is_data(value: object) -> bool:
+def _is_data(value: Any) -> bool:  # noqa: ANN401
     """Whether it is a number or a nested list of numbers."""
-    if type(value) in {tuple, list}:
-        return all(map(is_data, _items(value)))
-    return type(value) in {int, float, bool}
+    return type(value) in {int, float, bool} or _are(_is_data)(value)
 
 
-def _items(value: Any) -> Sequence[object]:  # noqa: ANN401  one of the exact types above
-    return tuple(value)
-
-
-KINDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
-    "int": (N_("an integer"), is_integer),
-    "ints": (N_("integers"), lambda value: is_integer(value) or is_integers(value)),
-    "*ints": (N_("integers"), is_integers),
-    "number": (N_("a number"), is_number),
-    "bool": (N_("True or False"), lambda value: type(value) is bool),
-    "text": (N_("a string"), lambda value: type(value) is str),
-    "dtype": (N_("a dtype, such as torch.float16"), lambda value: type(value) is torch.dtype),
-    "format": (N_("a memory format"), lambda value: type(value) is torch.memory_format),
-    "tensor": (N_("a tensor"), is_tensor),
-    "tensors": (N_("a list of tensors"), is_tensors),
-    "data": (N_("a number or a list of numbers"), is_data),
-    "None": ("None", lambda value: value is None),
+_is_integer, _are_integers = _is(int), _are(_is(int))
+KINDS: Final[Mapping[str, tuple[str, Check]]] = {
+    "int": (N_("an integer"), _is_integer),
+    "ints": (N_("integers"), lambda value: _is_integer(value) or _are_integers(value)),
+    "*ints": (N_("integers"), _are_integers),
+    "number": (N_("a number"), _is(int, float)),
+    "bool": (N_("True or False"), _is(bool)),
+    "text": (N_("a string"), _is(str)),
+    "dtype": (N_("a dtype, such as torch.float16"), _is(torch.dtype)),
+    "format": (N_("a memory format"), _is(torch.memory_format)),
+    "tensor": (N_("a tensor"), _is(Tensor)),
+    "tensors": (N_("a list of tensors"), _are(_is(Tensor))),
+    "data": (N_("a number or a list of numbers"), _is_data),
+    "None": ("None", _is(type(None))),
 }
 REQUIRED: Final = object()
 
@@ -87,10 +68,6 @@ class Parameter:
     kinds: tuple[str, ...]
     default: object = REQUIRED
 
-    def accepts(self, value: object) -> bool:
-        """Whether a value is of one of the kinds."""
-        return any(KINDS[kind][1](value) for kind in self.kinds)
-
     @property
     def usage(self) -> str:
         """How Python writes it: `*shape`, `dim=0`."""
@@ -98,37 +75,26 @@ class Parameter:
             return f"*{self.name}"
         return self.name if self.default is REQUIRED else f"{self.name}={self.default!r}"
 
-    @property
-    def expected(self) -> str:
-        """What it takes, in the reader's language."""
-        return _(" or ").join(_(KINDS[kind][0]) for kind in self.kinds)
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
     """A row of the tables of what may be called.
 
     Attributes:
-        name: As in PyTorch.
-        parameters: In order; of a method without the tensor itself.
-        run: The real thing; it is handed all parameters, in order, after a method's tensor.
-        takes_sizes: Whether named integers may follow, as einops takes them.
         no_sizes: Names that these may not have: what runs underneath needs them itself.
         reads_values: Whether the result's shape depends on the values, so that no dry run tells it.
-        writes: Whether it changes its tensor.
-        is_random: Whether `run` takes a generator after its parameters.
         is_stateful: Whether it acts on gradients, on the graph or on values alone, so that no dry
             run can be made; what it allocates is counted while it runs.
     """
 
-    name: str
-    parameters: tuple[Parameter, ...]
-    run: Run
-    takes_sizes: bool = False
+    name: str  # as in PyTorch
+    parameters: tuple[Parameter, ...]  # in order; of a method without the tensor itself
+    run: Run  # the real thing; it is handed all parameters, in order, after a method's tensor
+    takes_sizes: bool = False  # whether named integers may follow, as einops takes them
     no_sizes: frozenset[str] = frozenset()
     reads_values: bool = False
-    writes: bool = False
-    is_random: bool = False
+    writes: bool = False  # whether it changes its tensor
+    is_random: bool = False  # whether `run` takes a generator after its parameters
     is_stateful: bool = False
 
     def bind(
@@ -145,10 +111,12 @@ class Call:
             value = given.get(parameter.name, parameter.default)
             if value is REQUIRED:
                 raise self._error(_("{name} is missing").format(name=parameter.name), node)
-            if value is not parameter.default and not parameter.accepts(value):
-                message = _("{name} must be {expected}")
-                counts = {"name": parameter.name, "expected": parameter.expected}
-                raise self._error(message.format(**counts), node, parameter.name)
+            is_right = any(KINDS[kind][1](value) for kind in parameter.kinds)
+            if value is not parameter.default and not is_right:
+                expected = _(" or ").join(_(KINDS[kind][0]) for kind in parameter.kinds)
+                reason = _("{name} must be {expected}")
+                reason = reason.format(name=parameter.name, expected=expected)
+                raise self._error(reason, node, parameter.name)
             values.append(value)
         if self.takes_sizes:
             values.append({name: given[name] for name in given.keys() - self._names()})
@@ -161,9 +129,9 @@ class Call:
         for parameter in self.parameters[: len(left)]:
             if not left:
                 break
-            if "*ints" in parameter.kinds and is_integer(left[0]):  # view(2, 3) is view((2, 3))
-                given[parameter.name] = tuple(takewhile(is_integer, left))
-                left = list(dropwhile(is_integer, left))
+            if "*ints" in parameter.kinds and _is_integer(left[0]):  # view(2, 3) is view((2, 3))
+                given[parameter.name] = tuple(takewhile(_is_integer, left))
+                left = list(dropwhile(_is_integer, left))
             else:
                 given[parameter.name] = left.pop(0)
         if left:
@@ -182,7 +150,7 @@ class Call:
             reason = _("it has no argument {name}")
         elif name not in self._names() and name in self.no_sizes:
             reason = _("the length of {name} cannot be given, for an argument has this name")
-        elif name not in self._names() and not is_integer(value):
+        elif name not in self._names() and not _is_integer(value):
             reason = _("the size {name} must be an integer")
         if reason:
             raise self._error(reason.format(name=name), node, name)
@@ -224,23 +192,21 @@ def table_of(
     >>> table_of({"t()": lambda x: x.t()})["t"].parameters
     ()
     """
-    calls = [_call_of(signature, run, no_sizes, marks) for signature, run in rows.items()]
-    return {call.name: call for call in calls}
-
-
-def _call_of(signature: str, run: Run, no_sizes: frozenset[str], marks: Mapping[str, bool]) -> Call:
-    found = _LINE.fullmatch(signature)
-    if not found:
-        raise ValueError(f"{signature!r} is no signature")
-    words = [word.strip() for word in found["parameters"].split(",") if word.strip()]
-    return Call(
-        name=found["name"],
-        parameters=tuple(_parameter_of(word) for word in words if word != "**sizes"),
-        run=run,
-        takes_sizes="**sizes" in words,
-        no_sizes=no_sizes,
-        **marks,
-    )
+    table = {}
+    for signature, run in rows.items():
+        found = _LINE.fullmatch(signature)
+        if not found:
+            raise ValueError(f"{signature!r} is no signature")
+        words = [word.strip() for word in found["parameters"].split(",") if word.strip()]
+        table[found["name"]] = Call(
+            name=found["name"],
+            parameters=tuple(_parameter_of(word) for word in words if word != "**sizes"),
+            run=run,
+            takes_sizes="**sizes" in words,
+            no_sizes=no_sizes,
+            **marks,
+        )
+    return table
 
 
 def _parameter_of(word: str) -> Parameter:

@@ -30,9 +30,10 @@ def current_language() -> str:
     return language if language in LANGUAGES else "en"
 
 
-def _(message: str) -> str:
-    """Return `message` in the current language."""
-    return translations(current_language()).gettext(message)
+def _(message: str, /, **fields: object) -> str:
+    """Return `message` in the current language, with the fields in its braces if there are any."""
+    found = translations(current_language()).gettext(message)
+    return found.format(**fields) if fields else found
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:

@@ -2,7 +2,8 @@
 
 A developer's tool, run by `make translations`; it needs Babel, the dashboard does not. Texts are
 the arguments of `_`, `ngettext` and `N_`, the question in the first docstring line of a page, and
-what `TABLES` names. The lessons, Markdown and TOML beside the pages, become one file to learn from.
+in a TOML file of core the values of keys that its first line names ("# Texts: source, note").
+The lessons, as Markdown and TOML beside the pages, become one file that a run can learn from.
 """
 
 import ast
@@ -24,17 +25,14 @@ ROOT: Final = Path(__file__).parents[2]
 LESSONS: Final = ROOT / "core" / "train" / "text" / "lessons.txt"
 LANGUAGE: Final = "zh"
 KEYWORDS: Final = {"_": None, "N_": None, "ngettext": (1, 2)}
-TABLES: Final = {  # files of rows -> which of their columns are texts
-    "core/bugs/cards/*.toml": ("title", "claim", "question", "why_other", "why"),
-    "core/language/glossary.toml": ("explanation",),
-}
+TEXT_KEYS: Final = re.compile(r"# Texts: ([\w, ]+)")
 Message = str | tuple[str, ...]
 
 
 def source_files(root: Path = ROOT) -> list[Path]:
-    """Return every Python file whose texts a reader can meet, in a stable order."""
-    found = [sorted((root / folder).rglob("*.py")) for folder in ("core", "pages")]
-    return [root / "app.py", *found[0], *found[1]]
+    """Return every file whose texts a reader can meet, in a stable order."""
+    rooms = [path for room in ("core", "pages") for path in sorted((root / room).rglob("*.py"))]
+    return [root / "app.py", *rooms, *sorted((root / "core").rglob("*.toml"))]
 
 
 def is_page(path: Path, root: Path = ROOT) -> bool:
@@ -51,6 +49,11 @@ def page_question(path: Path) -> str:
 
 def texts_in(path: Path, root: Path = ROOT) -> Iterator[Message]:
     """Yield the texts of one file; a plural is a pair of texts."""
+    if path.suffix == ".toml":
+        table = path.read_text(encoding="utf-8")
+        if named := TEXT_KEYS.match(table):
+            yield from _values(tomllib.loads(table), frozenset(named[1].split(", ")))
+        return
     with path.open("rb") as file:
         for _line, text, _comments, _context in extract("python", file, KEYWORDS):
             yield text
@@ -58,22 +61,24 @@ def texts_in(path: Path, root: Path = ROOT) -> Iterator[Message]:
         yield page_question(path)
 
 
-def texts_of_tables(root: Path = ROOT) -> Iterator[Message]:
-    """Yield the texts of rows that are kept beside the code."""
-    for files, columns in TABLES.items():
-        for path in sorted(root.glob(files)):
-            for rows in tomllib.loads(path.read_text(encoding="utf-8")).values():
-                yield from (row[name] for row in rows for name in columns if name in row)
+def _values(data: object, keys: frozenset[str]) -> Iterator[str]:
+    if isinstance(data, list):
+        for each in data:
+            yield from _values(each, keys)
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            if key in keys and isinstance(value, str):
+                yield value
+            else:
+                yield from _values(value, keys)
 
 
 def collect(root: Path = ROOT) -> Catalog:
-    """Return a catalogue of all texts in code and tables, without translations."""
+    """Return a catalogue of all texts in the code, without translations."""
     template = Catalog(charset="utf-8")
     for path in filter(Path.exists, source_files(root)):
         for text in texts_in(path, root):
             template.add(text)
-    for text in texts_of_tables(root):
-        template.add(text)
     return template
 
 

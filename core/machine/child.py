@@ -38,10 +38,7 @@ def error_line(complaints: str, status: int) -> str:
 def lines_of(module: str, arguments: Sequence[str] = (), *, seconds: float) -> Iterator[str]:
     """Run `python -m module` and yield each line that it prints as soon as it does.
 
-    Args:
-        module: One of ours, such as "core.dtypes.libraries.library".
-        arguments: What follows it on the command line.
-        seconds: After these the process is ended.
+    After so many seconds the process is ended.
 
     Raises:
         ValueError: The process failed or was not done in time.

@@ -6,11 +6,13 @@ on Windows, CPU with MPS on macOS. CUDA 12.1 left with torch 2.6 and 11.8 with 2
 name indexes that have no such torch.
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from core.language import N_, _
+from core.language import _
 
 TORCH_VERSION: Final = "2.13.0"
 INDEX: Final = "https://download.pytorch.org/whl/"
@@ -34,55 +36,8 @@ class Build:
     available: str = ""
 
 
-BUILDS: Final = (
-    Build(
-        key="cpu",
-        label=N_("CPU only"),
-        indexes={"linux": "cpu", "windows": PYPI, "macos": PYPI},
-        note=N_(
-            "Runs everywhere, and everything here works with it. On Linux the plain line would "
-            "fetch gigabytes of CUDA libraries, so the small CPU wheel has its own index."
-        ),
-    ),
-    Build(
-        key="cuda",
-        label=N_("NVIDIA GPU"),
-        indexes={"linux": PYPI, "windows": "cu130"},
-        available="torch.cuda.is_available()",
-        note=N_(
-            "CUDA 13.0: cards from Turing (2018, RTX 20) to Blackwell, with driver 580 or newer. "
-            "PyPI's wheel for Linux is this build; its wheel for Windows is CPU only, hence the "
-            "index there."
-        ),
-    ),
-    Build(
-        key="cuda126",
-        label=N_("NVIDIA GPU, older"),
-        indexes={"linux": "cu126", "windows": "cu126"},
-        available="torch.cuda.is_available()",
-        note=N_(
-            "CUDA 12.6: cards from Maxwell (GTX 900) to Hopper, and drivers older than 580. "
-            "It does not know Blackwell (RTX 50)."
-        ),
-    ),
-    Build(
-        key="rocm",
-        label=N_("AMD GPU"),
-        indexes={"linux": "rocm7.2"},
-        available="torch.cuda.is_available()",
-        note=N_("ROCm 7.2. In torch an AMD card answers to the name cuda."),
-    ),
-    Build(
-        key="mps",
-        label=N_("Apple GPU"),
-        indexes={"macos": PYPI},
-        available="torch.backends.mps.is_available()",
-        note=N_(
-            "The plain wheel holds MPS for Apple silicon. There have been no wheels for Intel Macs "
-            "since torch 2.3."
-        ),
-    ),
-)
+_ROWS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+BUILDS: Final = tuple(Build(key=key, **row) for key, row in _ROWS.items())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,9 +53,7 @@ class InstallPlan:
 def install_plan(system: str, build: str) -> InstallPlan:
     """Return the lines that install this dashboard with that build of torch.
 
-    Args:
-        system: "linux", "windows" or "macos".
-        build: The key of a row of `BUILDS`.
+    Systems are "linux", "windows" and "macos".
 
     Raises:
         ValueError: If torch has no such build, or not for that system.
@@ -111,8 +64,7 @@ def install_plan(system: str, build: str) -> InstallPlan:
         raise ValueError(
             _(
                 "PyTorch {version} has no wheel for “{build}” on {system}; there is one for "
-                "{names}."
-            ).format(
+                "{names}.",
                 version=TORCH_VERSION,
                 build=_(row.label),
                 system=SYSTEMS.get(system, system),

@@ -54,9 +54,6 @@ def keep_library_report(report: LibraryReport) -> None:
 def cast_in_child(text: str) -> tuple[CastRow, ...]:
     """Return what the libraries make of a reader's number, asked in a fresh child process.
 
-    Args:
-        text: A number as `core.dtypes.exact.parse_value` reads it.
-
     Raises:
         ValueError: The text is no number, or the child failed.
     """

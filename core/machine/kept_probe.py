@@ -1,8 +1,6 @@
 """What a probe of torch found: made once in a child process and kept; never imports torch."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -10,15 +8,13 @@ from typing import Any, Final
 
 from filelock import FileLock
 
-from core.language import _
-from core.machine.child import error_line
+from core.machine.child import lines_of
 from core.machine.gpus import gpu_facts
 from core.machine.machine import describe_machine
 from core.machine.state import keep_json, kept_file, state_directory
 
 PROBE_SECONDS: Final = 180
 FORMAT_VERSION: Final = 1
-_ROOT: Final = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,7 +101,8 @@ def probe_machine(*, refresh: bool = False) -> Probe:
         known = None if refresh else cached_probe()
         if known is not None:
             return known
-        probe = _probe_in_child()
+        lines = lines_of("core.machine.probe", seconds=PROBE_SECONDS)
+        probe = probe_from_json(json.loads("".join(lines)))
         keep_probe(probe)
         return probe
 
@@ -140,28 +137,6 @@ def probe_from_json(data: Mapping[str, Any]) -> Probe:
         return Probe(**rest, kernels=tuple(data["kernels"]), features=features, devices=devices)
     except (KeyError, TypeError) as error:
         raise ValueError(f"this is not the result of a probe: {error}") from error
-
-
-def _probe_in_child() -> Probe:
-    command = [sys.executable, "-m", "core.machine.probe", "--json"]
-    try:
-        child = subprocess.run(  # noqa: S603  our own module
-            command,
-            cwd=_ROOT,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=PROBE_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        message = _(
-            "Torch did not answer within {seconds} s; try again when the machine is less busy."
-        )
-        raise ValueError(message.format(seconds=PROBE_SECONDS)) from error
-    if child.returncode != 0:
-        message = _("Torch could not be asked about this computer: {reason}")
-        raise ValueError(message.format(reason=error_line(child.stderr, child.returncode)))
-    return probe_from_json(json.loads(child.stdout))
 
 
 def _cache_file() -> Path:

@@ -20,13 +20,7 @@ _MOST_RUNS: Final = 9
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MatmulCall:
-    """One call of a product.
-
-    Attributes:
-        kind: The first call, one that the clock did not wait for, or one that it waited for.
-        seconds: What the clock showed.
-        device: Where it ran.
-    """
+    """One call of a product."""
 
     kind: CallKind
     seconds: float

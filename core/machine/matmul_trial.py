@@ -51,15 +51,10 @@ def trial(size: int, dtype: str, num_runs: int) -> Iterator[MatmulCall]:
 def measure_matmul(device: str, dtype: str, *, size: int = 1024, num_runs: int = 7) -> Speed:
     """Time C = A B for square matrices of `size`: 2 size**3 FLOPs each (a multiply and an add).
 
-    Returns:
-        FLOP/s as the median of `num_runs` after one warm-up.
-
-    Raises:
-        ValueError: `size` or `num_runs` is not positive.
+    The rate is the median of `num_runs` after one warm-up.
     """
     import torch
 
-    _require_positive(size=size, num_runs=num_runs)
     a = torch.randn(size, size, device=device).to(getattr(torch, dtype))
     b = torch.randn(size, size, device=device).to(getattr(torch, dtype))
     seconds = _times(lambda: torch.matmul(a, b), device, num_runs)
@@ -69,15 +64,10 @@ def measure_matmul(device: str, dtype: str, *, size: int = 1024, num_runs: int =
 def measure_copy(device: str, *, num_bytes: int = 64 * 1024**2, num_runs: int = 7) -> Speed:
     """Time a copy that is larger than the caches: each byte is read once and written once.
 
-    Returns:
-        B/s moved (2 `num_bytes` a copy) as the median of `num_runs` after one warm-up.
-
-    Raises:
-        ValueError: `num_bytes` or `num_runs` is not positive.
+    B/s moved are 2 `num_bytes` a copy, the median of `num_runs` after one warm-up.
     """
     import torch
 
-    _require_positive(num_bytes=num_bytes, num_runs=num_runs)
     source = torch.zeros(num_bytes, dtype=torch.uint8, device=device)
     target = torch.empty_like(source)
     seconds = _times(lambda: target.copy_(source), device, num_runs)
@@ -115,12 +105,6 @@ def _speed(what: str, unit: str, amount: float, seconds: list[float]) -> Speed:
         high=amount / min(seconds),
         num_runs=len(seconds),
     )
-
-
-def _require_positive(**values: int) -> None:
-    for name, value in values.items():
-        if value < 1:
-            raise ValueError(f"{name} is {value}; it must be at least 1")
 
 
 def _main(arguments: list[str]) -> None:

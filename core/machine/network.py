@@ -88,9 +88,7 @@ def check_class_address(address: str) -> str:
         parsed = ipaddress.IPv4Address(address)
     except ValueError as error:
         raise ValueError(
-            _("{address!r} is no IPv4 address; write one like 192.168.1.34.").format(
-                address=address[:60]
-            )
+            _("{address!r} is no IPv4 address; write one like 192.168.1.34.", address=address[:60])
         ) from error
     if parsed.is_unspecified or not (parsed.is_loopback or address in own_addresses()):
         known = _(", ").join(each.address for each in class_addresses()) or "127.0.0.1"

@@ -27,13 +27,10 @@ class Gpu:
 
     Attributes:
         uuid: What CUDA_VISIBLE_DEVICES may say: "GPU-..." or "MIG-...".
-        name: Its product name.
         is_slice: Whether it is a part of a card (MIG), with a part of the card's speed.
-        total_bytes: Its memory.
         used_bytes: What all processes hold of it, contexts included.
         utilization: Share of the last sampling period in which a kernel ran, from 0 to 1; None
             where it is not told: of a slice, for one.
-        processes: Who computes there.
     """
 
     uuid: str

@@ -1,6 +1,6 @@
 """Ask torch what this computer can do: the program of the probing child process.
 
-python -m core.machine.probe --json
+python -m core.machine.probe
 
 It names the processor and its units, finds every device, tries every dtype there, and has products
 and copies timed. Torch is imported inside functions.
@@ -243,21 +243,11 @@ def _wrong(result: "torch.Tensor", expected: int | None) -> str:
 
 
 def main() -> None:
-    """Print the probe of this computer, as JSON or as a short list."""
+    """Print the probe of this computer as JSON."""
     parser = argparse.ArgumentParser(description="Probe this computer with torch.")
-    parser.add_argument("--json", action="store_true", help="print everything, as JSON")
     parser.add_argument("--fast", action="store_true", help="leave the measured speeds out")
-    arguments = parser.parse_args()
-    probe = probe_here(timed=not arguments.fast)
-    sys.stdout.write((json.dumps(probe.to_json()) if arguments.json else _summary(probe)) + "\n")
-
-
-def _summary(probe: Probe) -> str:
-    lines = [f"torch {probe.torch} on {probe.cpu_name}, {probe.num_threads} threads"]
-    for device in probe.devices:
-        able = ", ".join(dtype.name for dtype in device.dtypes if dtype.works)
-        lines.append(f"{device.torch_name}: {device.name}; works: {able}")
-    return "\n".join(lines)
+    probe = probe_here(timed=not parser.parse_args().fast)
+    sys.stdout.write(json.dumps(probe.to_json()) + "\n")
 
 
 if __name__ == "__main__":

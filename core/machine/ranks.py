@@ -29,9 +29,7 @@ _LOOK_SECONDS: Final = 0.05
 def run_ranks(source: str, *, seconds: float = SECONDS) -> tuple[str, ...]:
     """Run a program on two ranks and return the lines that they print, rank 0 first.
 
-    Args:
-        source: Python that calls torch.distributed.
-        seconds: After these the ranks are ended.
+    After so many seconds they are ended.
 
     Raises:
         ValueError: A rank failed, or they were not done in time.

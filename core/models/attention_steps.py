@@ -3,7 +3,7 @@
 softmax(q k^T / sqrt(D) + mask) v (Vaswani et al. 2017, equation 1). On the way stand two tensors of
 T x T numbers a head, which a tiled kernel never writes (Dao et al. 2022).
 
-Shape letters: B batch, H query heads, K key heads, T queries, S keys, D head width.
+Shape letters: B batch, H heads, T queries, S keys, D head width.
 """
 
 import math
@@ -15,27 +15,17 @@ from torch import Tensor
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttentionSteps:
-    """Every tensor on the way.
+    """Every tensor on the way."""
 
-    Attributes:
-        scores: (B, H, T, S) how well each query fits each key.
-        keep: (T, S) True where a token may look: at itself and at what came before.
-        masked: (B, H, T, S) the scores, -inf where it may not.
-        weights: (B, H, T, S) each row sums to 1.
-        mixed: (B, H, T, D) the values, mixed by these weights.
-    """
-
-    scores: Tensor
-    keep: Tensor
-    masked: Tensor
-    weights: Tensor
-    mixed: Tensor
+    scores: Tensor  # (B, H, T, S) how well each query fits each key
+    keep: Tensor  # (T, S) True where a token may look: at itself and at what came before
+    masked: Tensor  # (B, H, T, S) the scores, -inf where it may not
+    weights: Tensor  # (B, H, T, S) each row sums to 1
+    mixed: Tensor  # (B, H, T, D) the values, mixed by these weights
 
 
 def attention_steps(q: Tensor, k: Tensor, v: Tensor) -> AttentionSteps:
-    """Take causal attention apart; q is (B, H, T, D), k and v are (B, K, S, D) with S = T."""
-    groups = q.shape[1] // k.shape[1]  # query heads that share a key head
-    k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)
+    """Take causal attention apart; q is (B, H, T, D), k and v are (B, H, S, D) with S = T."""
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     keep = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).tril()
     masked = scores.masked_fill(~keep, -math.inf)

@@ -1,6 +1,9 @@
 """A forward pass as a picture needs it: what the model would say after each block, and who looks.
 
-Shape letters: L layers, H heads, T tokens, K candidates.
+The logit lens reads the residual stream between two blocks as if it were the last one, with the
+final norm and the head (nostalgebraist 2020, "interpreting GPT: the logit lens").
+
+Shape letters: L layers, H heads, T tokens, K candidates, V vocabulary.
 """
 
 import math
@@ -12,32 +15,24 @@ from typing import Final
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from core.models.attention_steps import attention_steps
 from core.models.gpt import GPT
-from core.models.lens import Inside, inside
+from core.models.recording import TokenIds, record
 
 NUM_THREADS: Final = torch.get_num_threads()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Depth:
-    """What a model holds between a text and its next token.
+    """What a model holds between a text and its next token."""
 
-    Attributes:
-        candidates: (L + 1, T, K) token ids after the embedding and each block, likeliest first.
-        chances: (L + 1, T, K) their probabilities.
-        entropy: (L + 1, T) of the whole distributions, in nats.
-        settling: (L + 1, T) probability of the token that is likeliest in the end.
-        output: (V,) probabilities of the next token after the last one.
-        attention: (L, T, T) weights of the chosen head or the mean of all; rows look, and sum to 1.
-    """
-
-    candidates: NDArray[np.int64]
-    chances: NDArray[np.float64]
-    entropy: NDArray[np.float64]
-    settling: NDArray[np.float64]
-    output: NDArray[np.float64]
-    attention: NDArray[np.float64]
+    candidates: NDArray[np.int64]  # (L + 1, T, K) after the embedding and each block, best first
+    chances: NDArray[np.float64]  # (L + 1, T, K) their probabilities
+    settling: NDArray[np.float64]  # (L + 1, T) of the token that is likeliest in the end
+    output: NDArray[np.float64]  # (V,) of the next token after the last one
+    attention: NDArray[np.float64]  # (L, T, T) of a head or the mean of all; rows look, sum to 1
 
     @property
     def vocab_size(self) -> int:
@@ -60,7 +55,31 @@ def depth(model: GPT, token_ids: Sequence[int], head: int | None, num_candidates
         num_candidates: K; fewer where the vocabulary is smaller.
     """
     with one_thread():
-        return _depth(inside(model, token_ids), head, num_candidates)
+        maps, lens = inside(model, token_ids)
+        chances = lens.double().softmax(-1)  # (L + 1, T, V)
+        best, ids = chances.topk(min(num_candidates, chances.shape[-1]), dim=-1)
+        chosen = ids[-1, :, 0].expand(chances.shape[:2])  # (L + 1, T)
+        maps = maps.double()
+    return Depth(
+        candidates=ids.numpy(),
+        chances=best.numpy(),
+        settling=chances.gather(-1, chosen[..., None])[..., 0].numpy(),
+        output=chances[-1, -1].numpy(),
+        attention=(maps.mean(1) if head is None else maps[:, head]).numpy(),
+    )
+
+
+@torch.no_grad()
+def inside(model: GPT, token_ids: TokenIds) -> tuple[Tensor, Tensor]:
+    """Return attention and logit lens of one text, (T,) or (1, T), from one forward pass.
+
+    (L, H, T, T), the share of its attention that each token (a row) gives each other, and
+    (L + 1, T, V), the scores of the next token after the embedding and each block.
+    """
+    seen = record(model, token_ids)
+    steps = [attention_steps(*seen.attended(layer)) for layer in range(len(model.blocks))]
+    lens = [model.head(model.norm(x)) for x in seen.residuals()[:-1]]
+    return torch.cat([each.weights for each in steps]), torch.cat([*lens, seen.logits])
 
 
 @contextmanager
@@ -74,18 +93,3 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(NUM_THREADS)
-
-
-def _depth(seen: Inside, head: int | None, num_candidates: int) -> Depth:
-    chances = seen.lens.double().softmax(-1)  # (L + 1, T, V)
-    best, ids = chances.topk(min(num_candidates, chances.shape[-1]), dim=-1)
-    chosen = ids[-1, :, 0].expand(chances.shape[:2])  # (L + 1, T)
-    maps = seen.maps.double()  # (L, H, T, T)
-    return Depth(
-        candidates=ids.numpy(),
-        chances=best.numpy(),
-        entropy=torch.special.entr(chances).sum(-1).numpy(),
-        settling=chances.gather(-1, chosen[..., None])[..., 0].numpy(),
-        output=chances[-1, -1].numpy(),
-        attention=(maps.mean(1) if head is None else maps[:, head]).numpy(),
-    )

@@ -4,7 +4,7 @@ Every number is torch's own: parameters are the leaves, a tied one counts where 
 On meta nothing is allocated, so that a model of 405 billion parameters has a tree too.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -29,35 +29,20 @@ _BY_TYPE: Final[tuple[tuple[str, Part], ...]] = (  # the first word that a type'
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelTree:
-    """A module, a parameter or a buffer; of a folded tree several equal ones together.
+    """A module, a parameter or a buffer; of a folded tree several equal ones together."""
 
-    Attributes:
-        name: Its name in the module above; of folded ones "0–79" or "1, 3…47"; "" of the whole.
-        type: "Linear"; "Parameter" and "buffer" are leaves.
-        shape: Of a leaf, of one where there are several.
-        num_params: Numbers that are learned, in all of them together; 0 of a tied leaf.
-        trainable: Those of them with `requires_grad`.
-        num_bytes: Of parameters and of buffers that are saved.
-        tied_to: Name of the parameter that this one is, if it was met before.
-        init: What the code draws, or mean and standard deviation of what is there.
-        children: What it consists of, in the order of `named_children`.
-        part: Which part of a language model it belongs to.
-        count: How many equal ones these numbers speak of.
-        numbers: Of folded ones, their places in the list above; () of one by itself.
-    """
-
-    name: str
-    type: str
-    shape: tuple[int, ...] = ()
-    num_params: int = 0
-    trainable: int = 0
-    num_bytes: int = 0
-    tied_to: str = ""
-    init: str = ""
-    children: tuple["ModelTree", ...] = ()
+    name: str  # in the module above; of folded ones "0–79" or "1, 3…47"; "" of the whole
+    type: str  # "Linear"; "Parameter" and "buffer" are leaves
+    shape: tuple[int, ...] = ()  # of a leaf, of one where there are several
+    num_params: int = 0  # numbers that are learned, in all of them together; 0 of a tied leaf
+    trainable: int = 0  # those of them with `requires_grad`
+    num_bytes: int = 0  # of parameters and of buffers that are saved
+    tied_to: str = ""  # name of the parameter that this one is, if it was met before
+    init: str = ""  # what the code draws, or mean and standard deviation of what is there
+    children: tuple["ModelTree", ...] = ()  # in the order of `named_children`
     part: Part = "other"
-    count: int = 1
-    numbers: tuple[int, ...] = ()
+    count: int = 1  # how many equal ones these numbers speak of
+    numbers: tuple[int, ...] = ()  # of folded ones, their places in the list above
 
     @property
     def is_leaf(self) -> bool:
@@ -164,13 +149,17 @@ def with_children(node: ModelTree, children: Sequence[ModelTree]) -> ModelTree:
 
 def times(node: ModelTree, count: int) -> ModelTree:
     """Return so many of the node together."""
+    return _each_number(node, lambda number: number * count)
+
+
+def _each_number(node: ModelTree, change: Callable[[int], int]) -> ModelTree:
     return replace(
         node,
-        num_params=node.num_params * count,
-        trainable=node.trainable * count,
-        num_bytes=node.num_bytes * count,
-        count=node.count * count,
-        children=tuple(times(child, count) for child in node.children),
+        num_params=change(node.num_params),
+        trainable=change(node.trainable),
+        num_bytes=change(node.num_bytes),
+        count=change(node.count),
+        children=tuple(_each_number(child, change) for child in node.children),
     )
 
 
@@ -197,15 +186,7 @@ def unfold(tree: ModelTree) -> ModelTree:
 
 
 def _one_of(node: ModelTree, count: int) -> ModelTree:
-    return replace(
-        node,
-        num_params=node.num_params // count,
-        trainable=node.trainable // count,
-        num_bytes=node.num_bytes // count,
-        count=node.count // count,
-        numbers=(),
-        children=tuple(_one_of(child, count) for child in node.children),
-    )
+    return replace(_each_number(node, lambda number: number // count), numbers=())
 
 
 def by_part(tree: ModelTree) -> Mapping[Part, int]:

@@ -10,7 +10,7 @@ Shape letters: B batch, T tokens, C hidden width, V vocabulary.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from itertools import count
 from typing import Final
 
 import torch
@@ -42,7 +42,12 @@ def make_fresh(shape: GPTShape, seed: int = 0, init: str = "gpt2") -> GPT:
     Raises:
         ValueError: If `init` is no key of `INITS`.
     """
-    _check_init(init)
+    if init not in INITS:
+        raise ValueError(
+            _("There is no initialisation {init!r}; choose {known}.").format(
+                init=init, known=_(", ").join(INITS)
+            )
+        )
     with alone_with_chance(seed):
         model = GPT(shape)
         if init == "normal":
@@ -52,49 +57,21 @@ def make_fresh(shape: GPTShape, seed: int = 0, init: str = "gpt2") -> GPT:
 
 def _as_torch_does(module: nn.Module) -> None:
     """Draw every weight as its module of torch does; the tied embedding is drawn last."""
-    embeddings = [each for each in module.modules() if isinstance(each, nn.Embedding)]
-    linears = [each for each in module.modules() if isinstance(each, nn.Linear)]
-    for linear in linears:
+    modules = list(module.modules())
+    for linear in (each for each in modules if isinstance(each, nn.Linear)):
         linear.reset_parameters()
-    for embedding in reversed(embeddings):
+    for embedding in (each for each in reversed(modules) if isinstance(each, nn.Embedding)):
         embedding.reset_parameters()
-
-
-def _check_init(init: str) -> None:
-    if init not in INITS:
-        raise ValueError(
-            _("There is no initialisation {init!r}; choose {known}.").format(
-                init=init, known=_(", ").join(INITS)
-            )
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FirstLoss:
-    """What an untrained model does with a text.
+    """What an untrained model does with a text."""
 
-    Attributes:
-        std: Standard deviation of the rows of the tied embedding, as measured.
-        loss: Mean cross-entropy in nats per token.
-        logit_std: Spread of all logits.
-        own_logit: Mean logit of the very token that was read.
-    """
-
-    std: float
-    loss: float
-    logit_std: float
-    own_logit: float
-
-
-def small_variance_loss(vocab_size: int, hidden_dim: int, std: float) -> float:
-    """Return ln V + C std^2 / 2 in nats: the mean of V equal exponentials of Gaussian logits.
-
-    It leaves out the token's own row, and holds while the logits stay small.
-
-    >>> round(small_variance_loss(50257, 768, 0.02), 2)
-    10.98
-    """
-    return math.log(vocab_size) + hidden_dim * std**2 / 2
+    std: float  # of the rows of the tied embedding, as measured
+    loss: float  # mean cross-entropy in nats per token
+    logit_std: float  # spread of all logits
+    own_logit: float  # mean logit of the very token that was read
 
 
 @torch.no_grad()
@@ -103,9 +80,7 @@ def first_loss(model: GPT, token_ids: Tensor, targets: Tensor) -> FirstLoss:
     return _measured(model.tokens.weight, model.logits(token_ids), token_ids, targets)
 
 
-def spread_losses(
-    shape: GPTShape, token_ids: Tensor, targets: Tensor, *, stds: tuple[float, ...] = STDS
-) -> tuple[FirstLoss, ...]:
+def spread_losses(shape: GPTShape, token_ids: Tensor, targets: Tensor) -> tuple[FirstLoss, ...]:
     """Return the first loss of one model whose tied embedding is drawn ever wider.
 
     All else stays as GPT-2 has it, the seed too, so that only the spread differs.
@@ -113,7 +88,7 @@ def spread_losses(
     model = make_fresh(shape)
     rows = model.tokens.weight.detach() / INIT_STD
     losses = []
-    for std in stds:
+    for std in STDS:
         with torch.no_grad():
             model.tokens.weight.copy_(rows * std)
         losses.append(first_loss(model, token_ids, targets))
@@ -125,9 +100,9 @@ def first_loss_by_blocks(
     shape: GPTShape,
     num_tokens: int,
     *,
-    init: str = "gpt2",
+    init: str,
     seed: int = 0,
-    tell: Callable[[int], None] = lambda _layer: None,
+    tell: Callable[[], None] = lambda: None,
 ) -> FirstLoss:
     """Return the first loss of a model of which one block at a time is in memory.
 
@@ -138,9 +113,8 @@ def first_loss_by_blocks(
         num_tokens: Length of the random text that it reads.
         init: A key of `INITS`.
         seed: Of the weights and the text.
-        tell: Told the number of each block that is done.
+        tell: Called after each block.
     """
-    _check_init(init)
     chance = torch.Generator().manual_seed(seed)
     text = torch.randint(shape.vocab_size, (1, num_tokens + 1), generator=chance)
     std = INIT_STD if init == "gpt2" else 1.0
@@ -149,7 +123,7 @@ def first_loss_by_blocks(
     x = tokens[text[:, :-1]] + positions  # (1, T, C)
     for layer in range(shape.num_layers):
         x = _fresh_block(shape, init, seed + layer)(x)
-        tell(layer)
+        tell()
     hidden = F.layer_norm(x, (shape.hidden_dim,))
     return _measured(tokens, hidden @ tokens.T, text[:, :-1], text[:, 1:])
 
@@ -177,11 +151,6 @@ def _measured(rows: Tensor, logits: Tensor, token_ids: Tensor, targets: Tensor) 
     )
 
 
-def ln_vocab(shape: GPTShape) -> float:
-    """Return the loss of a model that finds all tokens equally likely, in nats."""
-    return math.log(shape.vocab_size)
-
-
 def first_loss_on_random_text(shape: GPTShape) -> tuple[FirstLoss, ...]:
     """Return the first loss at each of `STDS`, on one random text of at most 64 tokens."""
     chance = torch.Generator().manual_seed(0)
@@ -193,25 +162,14 @@ def first_loss_on_random_text(shape: GPTShape) -> tuple[FirstLoss, ...]:
 def first_loss_of_gpt2(
     tell: Callable[[float], None] = lambda _share: None,
 ) -> tuple[FirstLoss, ...]:
-    """Return the first loss of GPT-2 small for each of `GPT2_INITS`; takes seconds.
-
-    Args:
-        tell: Told the share of the work that is done.
-    """
+    """Return the first loss of GPT-2 small for each of `GPT2_INITS`, told the share done."""
     num_parts = len(GPT2_INITS) * GPT2_SMALL.num_layers
-    losses = []
-    for number, init in enumerate(GPT2_INITS):
-        before = number * GPT2_SMALL.num_layers
-        losses.append(
-            first_loss_by_blocks(
-                GPT2_SMALL,
-                GPT2_TOKENS,
-                init=init,
-                tell=partial(_tell_share, tell, before, num_parts),
-            )
-        )
-    return tuple(losses)
+    done = count(1)
 
+    def tell_share() -> None:
+        tell(next(done) / num_parts)
 
-def _tell_share(tell: Callable[[float], None], before: int, num_parts: int, layer: int) -> None:
-    tell((before + layer + 1) / num_parts)
+    return tuple(
+        first_loss_by_blocks(GPT2_SMALL, GPT2_TOKENS, init=init, tell=tell_share)
+        for init in GPT2_INITS
+    )

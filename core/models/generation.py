@@ -21,25 +21,15 @@ from core.models.spec import GPTShape
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GeneratedToken:
-    """A token that the model wrote.
-
-    Attributes:
-        id: Its number in the vocabulary.
-        logits: (V,) the scores of every token.
-        chances: (V,) what it was drawn from.
-        num_computed: Tokens that passed the model for it: one where the rest lay in the cache.
-        num_seen: Tokens that it was chosen from.
-        cache_bytes: What the KV cache holds afterwards; 0 without one.
-        flops: Of the matrix products.
-    """
+    """A token that the model wrote."""
 
     id: int
-    logits: Tensor
-    chances: Tensor
-    num_computed: int
-    num_seen: int
-    cache_bytes: int
-    flops: int
+    logits: Tensor  # (V,) the scores of every token
+    chances: Tensor  # (V,) what it was drawn from
+    num_computed: int  # tokens that passed the model for it: one where the rest lay in the cache
+    num_seen: int  # tokens that it was chosen from
+    cache_bytes: int  # what the KV cache holds afterwards; 0 without one
+    flops: int  # of the matrix products
 
 
 def next_token_chances(logits: Tensor, temperature: float = 1.0, top_k: int = 0) -> Tensor:

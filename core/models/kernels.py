@@ -27,18 +27,14 @@ DROPOUT: Final = 0.1  # of the one profile that drops
 class Kernels:
     """One way to write a block.
 
-    Attributes:
-        rms_norm: (x, weight) to the normed x.
-        attend: q (B, H, T, D), k and v (B, K, T, D) to (B, H, T, D), causal.
-        gate: (gate, up) to silu(gate) * up.
-        gelu: x to GELU(x), the tanh form.
-        dropout: What follows attention and feed-forward layer.
+    `attend` is causal, q (B, H, T, D), k and v (B, K, T, D) to (B, H, T, D); `dropout` follows
+    attention and feed-forward layer.
     """
 
-    rms_norm: Callable[[Tensor, Tensor], Tensor]
+    rms_norm: Callable[[Tensor, Tensor], Tensor]  # (x, weight) to the normed x
     attend: Callable[[Tensor, Tensor, Tensor], Tensor]
-    gate: Callable[[Tensor, Tensor], Tensor]
-    gelu: Callable[[Tensor], Tensor]
+    gate: Callable[[Tensor, Tensor], Tensor]  # (gate, up) to silu(gate) * up
+    gelu: Callable[[Tensor], Tensor]  # x to GELU(x), the tanh form
     dropout: Callable[[Tensor], Tensor] = lambda x: x
 
 

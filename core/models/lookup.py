@@ -18,24 +18,17 @@ from core.models.attention import ROTARY_BASE, rotary_angles, rotate
 from core.models.gpt import GPT
 
 MAX_ROWS: Final = 256  # whose pairs are compared; 32,640 of them
-MAX_WIDTH: Final = 4096
+NUM_DISTANCES: Final = 16  # between a query and a key that are compared
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Looked:
-    """What the first block reads of one token.
+    """What the first block reads of one token, (C,) each."""
 
-    Attributes:
-        token: (C,) the row of the token's id.
-        position: (C,) the row of its place.
-        total: (C,) their sum.
-        same_bits: Whether the rows of all tokens are, bit for bit, one-hot rows times the table.
-    """
-
-    token: NDArray[np.float32]
-    position: NDArray[np.float32]
-    total: NDArray[np.float32]
-    same_bits: bool
+    token: NDArray[np.float32]  # the row of the token's id
+    position: NDArray[np.float32]  # the row of its place
+    total: NDArray[np.float32]  # their sum
+    same_bits: bool  # whether the rows of all tokens are one-hot rows times the table
 
 
 @torch.no_grad()
@@ -55,20 +48,13 @@ def look_up(model: GPT, token_ids: tuple[int, ...], at: int) -> Looked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cosines:
-    """How alike the rows of a table are.
-
-    Attributes:
-        values: Cosine of every pair of rows.
-        width: C.
-        mean, std: Of the values.
-        expected_std: 1 / sqrt(C): of random rows, whose cosines are nearly N(0, 1 / C).
-    """
+    """How alike the rows of a table are: the cosine of every pair."""
 
     values: NDArray[np.float32]
-    width: int
+    width: int  # C
     mean: float
     std: float
-    expected_std: float
+    expected_std: float  # 1 / sqrt(C): of random rows, whose cosines are nearly N(0, 1 / C)
 
 
 @torch.no_grad()
@@ -86,40 +72,23 @@ def cosines(table: Tensor) -> Cosines:
     )
 
 
-def random_cosines(width: int, seed: int = 0) -> Cosines:
-    """Return the cosines of random rows, N(0, 1) each.
-
-    Raises:
-        ValueError: If the width is not between 2 and 4096.
-    """
-    if not 2 <= width <= MAX_WIDTH:
-        raise ValueError(
-            _("The width is {width}; choose one from 2 to {most}.").format(
-                width=width, most=MAX_WIDTH
-            )
-        )
-    chance = torch.Generator().manual_seed(seed)
+def random_cosines(width: int) -> Cosines:
+    """Return the cosines of random rows, N(0, 1) each."""
+    chance = torch.Generator().manual_seed(0)
     return cosines(torch.randn(MAX_ROWS, width, generator=chance))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turned:
-    """What rotary positions do to a vector whose pairs all point along the first axis.
+    """What rotary positions do to a vector whose pairs all point along the first axis."""
 
-    Attributes:
-        angles: (D / 2,) by which each pair was turned, in radians, not reduced.
-        pairs: (D / 2, 2) the pairs afterwards: channel i and channel i + D / 2.
-        products: q · k where q stands 0, 1, 2 ... tokens behind k, at this position of k.
-        products_at_0: The same with k at position 0: equal, only the distance matters.
-    """
-
-    angles: NDArray[np.float64]
-    pairs: NDArray[np.float64]
-    products: NDArray[np.float64]
-    products_at_0: NDArray[np.float64]
+    angles: NDArray[np.float64]  # (D / 2,) by which each pair was turned, in radians, not reduced
+    pairs: NDArray[np.float64]  # (D / 2, 2) the pairs afterwards: channel i and channel i + D / 2
+    products: NDArray[np.float64]  # q · k where q stands 0, 1, 2 ... tokens behind k, here
+    products_at_0: NDArray[np.float64]  # and with k at position 0: only the distance matters
 
 
-def turn(width: int, position: int, num_distances: int = 16) -> Turned:
+def turn(width: int, position: int) -> Turned:
     """Return what rotary positions (Su et al. 2021) do to a head of that width at a position.
 
     Raises:
@@ -136,13 +105,13 @@ def turn(width: int, position: int, num_distances: int = 16) -> Turned:
     half = width // 2
     start = torch.zeros(width, dtype=torch.float64)
     start[:half] = 1  # each pair is (1, 0)
-    rotary = rotary_angles(position + num_distances, width, start)
-    turned = rotate(start.expand(position + num_distances, width), rotary)  # (T, D)
+    rotary = rotary_angles(position + NUM_DISTANCES, width, start)
+    turned = rotate(start.expand(position + NUM_DISTANCES, width), rotary)  # (T, D)
     there = turned[position]
     channels = torch.arange(0, width, 2, dtype=torch.float64)
     return Turned(
         angles=(position * ROTARY_BASE ** (-channels / width)).numpy(),
         pairs=torch.stack((there[:half], there[half:]), dim=-1).numpy(),
         products=(turned[position:] @ there).numpy(),
-        products_at_0=(turned[:num_distances] @ turned[0]).numpy(),
+        products_at_0=(turned[:NUM_DISTANCES] @ turned[0]).numpy(),
     )

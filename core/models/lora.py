@@ -1,17 +1,19 @@
-"""Low-rank adapters: a frozen matrix W and two thin ones beside it, W + (alpha / r) B A.
+"""Which parameters learn: parts of a model, or low-rank adapters, W + (alpha / r) B A.
 
-Hu et al. 2021, "LoRA". B starts as zeros, so that at first nothing changes, bit for bit.
-Shape letters: r rank, I inputs, O outputs.
+Hu et al. 2021, "LoRA": a frozen matrix W and two thin ones beside it. B starts as zeros, so that at
+first nothing changes, bit for bit. Shape letters: r rank, I inputs, O outputs.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 
 from core.language import _
 from core.language.listing import followed_by
+from core.models.chosen import Source, tree_of
+from core.models.describe import ModelTree, Part, describe
 
 
 class LoRALinear(nn.Module):
@@ -46,21 +48,6 @@ class LoRALinear(nn.Module):
         result: Tensor = self.base(x) + (x @ self.lora_a.T @ self.lora_b.T) * self.scale
         return result
 
-    def merge(self) -> nn.Linear:
-        """Return one linear layer that does the same; up to rounding."""
-        merged = nn.Linear(
-            self.base.in_features,
-            self.base.out_features,
-            bias=self.base.bias is not None,
-            device=self.base.weight.device,
-            dtype=self.base.weight.dtype,
-        )
-        with torch.no_grad():
-            merged.weight.copy_(self.base.weight + self.scale * (self.lora_b @ self.lora_a))
-            if self.base.bias is not None:
-                merged.bias.copy_(self.base.bias)
-        return merged
-
 
 def add_lora(
     module: nn.Module, target_names: Sequence[str], rank: int = 8, alpha: float = 16.0
@@ -88,19 +75,6 @@ def add_lora(
     return len(chosen)
 
 
-def merge_all(module: nn.Module) -> int:
-    """Put one linear layer in the place of every adapted one, in place; return how many."""
-    adapted = [
-        (parent, name)
-        for parent in module.modules()
-        for name, child in parent.named_children()
-        if isinstance(child, LoRALinear)
-    ]
-    for parent, name in adapted:
-        setattr(parent, name, getattr(parent, name).merge())
-    return len(adapted)
-
-
 def _linear_layers(module: nn.Module) -> list[tuple[nn.Module, str]]:
     """Return every linear layer that is called as a module, as the module above and its name.
 
@@ -126,3 +100,42 @@ def _refusal(module: nn.Module, wrong: Sequence[str], names: Sequence[str]) -> s
         )
         return followed_by(said, packed)
     return said
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trained:
+    """A model of which a part learns, with its adapters, if it has some."""
+
+    tree: ModelTree
+    num_adapted: int = 0  # linear layers with an adapter, over all layers of the model
+
+
+def usual_targets(tree: ModelTree) -> tuple[str, ...]:
+    """Return the names of the linear layers of attention; of a model without any, of all."""
+    linear = [(node.name, node.part) for _path, node in tree.walk() if node.type == "Linear"]
+    inside = [name for name, part in linear if part == "attention"]
+    return tuple(dict.fromkeys(inside or [name for name, part in linear if part == "feed_forward"]))
+
+
+def freeze_all_but(module: nn.Module, parts: Collection[Part]) -> int:
+    """Let only these parts of a module learn, and return how many parameters those are."""
+    part_of = {path: leaf.part for path, leaf in describe(module).leaves()}
+    for name, parameter in module.named_parameters():
+        parameter.requires_grad_(part_of[name] in parts)
+    return sum(each.numel() for each in module.parameters() if each.requires_grad)
+
+
+def train_parts(source: Source, parts: Collection[Part]) -> Trained:
+    """Return a model of which only these parts learn."""
+    return Trained(tree=tree_of(source, lambda module: freeze_all_but(module, parts)))
+
+
+def train_adapters(source: Source, target_names: Sequence[str], rank: int) -> Trained:
+    """Return a frozen model with LoRA adapters on its linear layers of these names.
+
+    Raises:
+        ValueError: If a name is no linear layer's, or the rank is no rank of one.
+    """
+    tree = tree_of(source, lambda module: add_lora(module, target_names, rank))
+    adapted = sum(node.count for _path, node in tree.walk() if node.type == "LoRALinear")
+    return Trained(tree=tree, num_adapted=adapted)

@@ -17,19 +17,12 @@ TOKENS: Final = 128  # of one sequence; every expert of the catalogue gets a who
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModuleRow:
-    """A module that has parameters or products of its own.
+    """A module that has parameters or products of its own, those below it left out."""
 
-    Attributes:
-        path: Its full name in the tree.
-        node: What the tree says of it.
-        num_params: Its own parameters, those of the modules below it left out.
-        flops: Its own FLOPs, of all such modules together.
-    """
-
-    path: str
+    path: str  # its full name in the tree
     node: ModelTree
     num_params: int
-    flops: int
+    flops: int  # of all such modules together
 
 
 def count_flops(module: nn.Module, x: Tensor) -> Mapping[str, int]:

@@ -17,45 +17,31 @@ from core.models.stages import Stage
 class Scaling:
     """What dividing by sqrt(D) does, over the pairs that the mask keeps.
 
-    Attributes:
-        head_dim: D.
-        product_std, score_std: Standard deviation of q k and of q k / sqrt(D).
-        product_peak, score_peak: The largest weight of a row, on average, after the softmax of
-            either; the first row has only one and does not count.
+    A peak is the largest weight of a row after softmax, on average; the first row has only one and
+    does not count.
     """
 
     head_dim: int
-    product_std: float
-    score_std: float
+    product_std: float  # standard deviation of q k
+    score_std: float  # and of q k / sqrt(D)
     product_peak: float
     score_peak: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OneHead:
-    """The tensors of a head.
+    """The tensors of a head."""
 
-    Attributes:
-        q, k, v: (T, D).
-        scores: (T, T) of q k / sqrt(D).
-        masked: (T, T), -inf where a token may not look.
-        weights: (T, T), each row sums to 1.
-        mixed: (T, D).
-        merged: (T, C), beside what the other heads gave.
-        columns: The first of its columns in `merged`, and the one after its last.
-        largest_gap: Between `mixed` and what the model's own kernel gave, over all heads.
-    """
-
-    q: Tensor
+    q: Tensor  # (T, D)
     k: Tensor
     v: Tensor
-    scores: Tensor
-    masked: Tensor
-    weights: Tensor
-    mixed: Tensor
-    merged: Tensor
-    columns: tuple[int, int]
-    largest_gap: float
+    scores: Tensor  # (T, T) of q k / sqrt(D)
+    masked: Tensor  # (T, T), -inf where a token may not look
+    weights: Tensor  # (T, T), each row sums to 1
+    mixed: Tensor  # (T, D)
+    merged: Tensor  # (T, C), beside what the other heads gave
+    columns: tuple[int, int]  # the first of its columns in `merged`, and the one after its last
+    largest_gap: float  # between `mixed` and what the model's own kernel gave, over all heads
 
     def looks_at(self, token: int) -> tuple[int, float, float]:
         """Return which token a token looks at most, with its score and its weight."""
@@ -82,23 +68,18 @@ def _peak(masked: Tensor) -> float:
 
 
 def one_head(stages: Sequence[Stage], layer: int, head: int) -> OneHead:
-    """Return a head of a layer, from the stages of a text.
-
-    Raises:
-        KeyError: If the stages have no such layer.
-    """
+    """Return a head of a layer, from the stages of a text."""
     name = f"blocks.{layer}.attention"
     by_kind = {stage.kind: stage for stage in stages if stage.name.startswith(f"{name}.")}
     scores, merge = by_kind["scores"], by_kind["merge"]
     q, k, v = scores.inputs["q"], scores.inputs["k"], by_kind["mix"].inputs["v"]
     mixed, merged = by_kind["mix"].outputs["mixed"], merge.outputs["merged"]
-    group = head // (q.shape[1] // k.shape[1])  # the key head that this head shares
     width = mixed.shape[-1]
     own = mixed.transpose(1, 2).flatten(2)
     return OneHead(
         q=q[0, head],
-        k=k[0, group],
-        v=v[0, group],
+        k=k[0, head],
+        v=v[0, head],
         scores=scores.outputs["scores"][0, head],
         masked=by_kind["mask"].outputs["masked"][0, head],
         weights=by_kind["softmax"].outputs["weights"][0, head],

@@ -35,46 +35,32 @@ class Mixture:
     """A mixture of experts in place of the feed-forward layer (Shazeer et al. 2017).
 
     Attributes:
-        num_experts: Experts in a layer, the shared ones not counted.
-        experts_per_token: How many of them the router picks for one token.
-        expert_dim: Inner width of one expert.
-        num_shared: Experts that every token passes, each as wide as `expert_dim`.
-        num_dense_layers: Layers that have a dense feed-forward layer instead.
         alternating: Whether these are spread over the model (Llama 4 Maverick: every other layer),
             not the first ones.
-        bias: Whether the experts' matrices and the router have biases (gpt-oss).
         shared_gate: Whether a gate of one number weighs the shared experts (Qwen1.5-MoE).
         correction_bias: Whether the router keeps a trained number for each expert (ERNIE 4.5).
     """
 
-    num_experts: int
-    experts_per_token: int
-    expert_dim: int
-    num_shared: int = 0
-    num_dense_layers: int = 0
+    num_experts: int  # experts in a layer, the shared ones not counted
+    experts_per_token: int  # how many of them the router picks for one token
+    expert_dim: int  # inner width of one expert
+    num_shared: int = 0  # experts that every token passes, each as wide as `expert_dim`
+    num_dense_layers: int = 0  # layers that have a dense feed-forward layer instead
     alternating: bool = False
-    bias: bool = False
+    bias: bool = False  # whether the experts' matrices and the router have biases (gpt-oss)
     shared_gate: bool = False
     correction_bias: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LatentAttention:
-    """Multi-head latent attention (DeepSeek-V2, 2024, section 2.1).
+    """Multi-head latent attention (DeepSeek-V2, 2024, section 2.1)."""
 
-    Attributes:
-        query_rank: Width of the compressed queries; 0 if they are not compressed.
-        kv_rank: Width of the compressed keys and values: what the KV cache keeps.
-        nope_dim: Width of a head's query and key without rotary positions.
-        rope_dim: Width of the part with them; one key of it is shared by all heads.
-        value_dim: Width of a head's value.
-    """
-
-    query_rank: int
-    kv_rank: int
-    nope_dim: int
-    rope_dim: int
-    value_dim: int
+    query_rank: int  # width of the compressed queries; 0 if they are not compressed
+    kv_rank: int  # width of the compressed keys and values: what the KV cache keeps
+    nope_dim: int  # width of a head's query and key without rotary positions
+    rope_dim: int  # width of the part with them; one key of it is shared by all heads
+    value_dim: int  # width of a head's value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,16 +69,11 @@ class Indexer:
 
     It reads the compressed queries, has one key for all its heads, kept in the cache, and a
     LayerNorm on it.
-
-    Attributes:
-        num_heads: Its heads; each has a weight that depends on the token.
-        head_dim: Width of a head and of the key.
-        top_k: Tokens that a query looks at.
     """
 
-    num_heads: int
-    head_dim: int
-    top_k: int
+    num_heads: int  # its heads; each has a weight that depends on the token
+    head_dim: int  # width of a head and of the key
+    top_k: int  # tokens that a query looks at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,59 +83,35 @@ class Recurrent:
     A convolution over the last tokens, and behind it (not in a short convolution, LFM2, 2025) a
     state for each head: Gated DeltaNet (Yang et al. 2024), Kimi Delta Attention (2025), Mamba-2
     (Dao and Gu 2024).
-
-    Attributes:
-        kind: Which of these.
-        layers: The indices of the layers that have it.
-        num_heads: Heads; of a short convolution its channels.
-        head_dim: Width of a head's values.
-        num_groups: Heads of the keys: in Mamba-2 the groups of B and C.
-        state_dim: Width of a key; 0 where the convolution's state is all.
-        kernel: Tokens that the convolution sees.
-        normed: Whether Mamba-2 norms its gated output with weights.
-        conv_bias: Whether the convolution has biases.
-        bias: Whether the projections have biases.
     """
 
     kind: RecurrentKind
-    layers: tuple[int, ...]
-    num_heads: int
-    head_dim: int
-    num_groups: int = 0
-    state_dim: int = 0
-    kernel: int = 4
-    normed: bool = True
+    layers: tuple[int, ...]  # the indices of the layers that have it
+    num_heads: int  # heads; of a short convolution its channels
+    head_dim: int  # width of a head's values
+    num_groups: int = 0  # heads of the keys: in Mamba-2 the groups of B and C
+    state_dim: int = 0  # width of a key; 0 where the convolution's state is all
+    kernel: int = 4  # tokens that the convolution sees
+    normed: bool = True  # whether Mamba-2 norms its gated output with weights
     conv_bias: bool = False
-    bias: bool = False
+    bias: bool = False  # whether the projections have biases
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LayerInputs:
-    """What each layer of Gemma 3n (2025) has beside attention and feed-forward.
+    """What each layer of Gemma 3n (2025) has beside attention and feed-forward."""
 
-    Attributes:
-        width: Of the token's own input to each layer.
-        vocab_size: Rows of the table in which it is looked up.
-        num_streams: Copies of the residual stream (AltUp, Baykal et al. 2023).
-        rank: Of the low-rank residual (Laurel, Menghani et al. 2024).
-    """
-
-    width: int
-    vocab_size: int
-    num_streams: int
-    rank: int
+    width: int  # of the token's own input to each layer
+    vocab_size: int  # rows of the table in which it is looked up
+    num_streams: int  # copies of the residual stream (AltUp, Baykal et al. 2023)
+    rank: int  # of the low-rank residual (Laurel, Menghani et al. 2024)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Beyond:
-    """Parameters of a published file that are no part of the text model.
+    """Parameters of a published file that are no part of the text model."""
 
-    Attributes:
-        reason: A key of `core.budget.weights.published.REASONS`.
-        num_params: How many.
-    """
-
-    reason: str
+    reason: str  # a key of `core.budget.weights.published.REASONS`
     num_params: int
 
 
@@ -163,97 +120,66 @@ class ModelSpec:
     """A decoder-only language model.
 
     Attributes:
-        name: As its makers write it: "Llama-2 7B".
-        num_layers: Blocks, each attention then feed-forward if nothing else is said.
-        hidden_dim: Width of the residual stream.
-        num_heads: Query heads.
-        num_kv_heads: Key and value heads: as many as queries is MHA, fewer GQA, one MQA.
-        head_dim: Width of one head; not always hidden_dim / num_heads.
-        ffn_dim: Inner width of the dense feed-forward layer.
-        vocab_size: Tokens that the model can read and say.
-        seq_len: Longest context that it was made for, in tokens.
-        tied: Whether the head is the token embedding; it then counts once.
         gated: Whether the feed-forward layer has a gate (SwiGLU, GeGLU): three matrices, not two.
-        norm: "rms" has one weight a channel; "layer" has a bias too if `norm_bias`.
-        norm_bias: Whether the norms have biases.
-        norms_per_layer: 2, or 4 where sub-layers are normed on both sides (Gemma 2).
-        attention_bias: Which attention matrices have biases.
-        ffn_bias: Whether the feed-forward matrices have biases.
-        qk_norm: Whether queries and keys pass an RMSNorm with weights.
-        qk_norm_over: Over one head, or over all heads together (OLMo 2).
         sinks: Whether each query head has a learned logit that only its softmax sees (gpt-oss).
-        learned_positions: Rows of the learned position table; 0 with rotary positions.
         window: Sliding window in tokens; None if every layer sees the whole context.
-        num_windowed_layers: How many layers have the window.
         chunked: Whether a window is a chunk (Llama 4): a token sees from its chunk's start on.
-        mixture: The experts, if there are any.
         latent: The latent attention, if it has that; then `num_kv_heads` plays no part.
-        indexer: What picks the tokens of latent attention, if anything does.
-        attention_gate: Whether a gate as wide as the queries weighs attention's output.
-        num_activation_params: Trained numbers of each activation (xIELU has two).
-        without_attention: Indices of the layers that have no attention.
         without_ffn: Indices of the layers that have neither feed-forward nor experts.
-        recurrent: What keeps a fixed state in some layers, if anything does.
         num_kv_shared_layers: Last layers that read the keys and values of an earlier one and keep
             none; their matrices are in the published files (Gemma 3n).
-        num_kv_shared_windowed: How many of those have the window.
-        layer_inputs: What Gemma 3n adds to each layer.
         num_mtp_layers: Blocks that predict further tokens in training; published beside the model
             and not counted in it.
         published: Parameters as published or as counted from the published weights; 0 if unknown.
-        beyond: Those of them that are no part of the text model.
         quantized: Format of `core.dtypes` in which its makers publish its matrices; "" where they
             have 16 bits or more, or are stored in another way.
-        maker: Who published it.
-        source: Where the numbers come from.
-        guessed: Whether the layout was guessed: nothing counted of it is exact.
         not_counted: Fields of its config.json that change what is counted and were not understood.
 
     Raises:
         ValueError: If a number cannot be; the sentence names it.
     """
 
-    name: str
-    num_layers: int
-    hidden_dim: int
+    name: str  # as its makers write it: "Llama-2 7B"
+    num_layers: int  # blocks, each attention then feed-forward if nothing else is said
+    hidden_dim: int  # width of the residual stream
     num_heads: int
-    num_kv_heads: int
-    head_dim: int
-    ffn_dim: int
-    vocab_size: int
-    seq_len: int
-    tied: bool = False
+    num_kv_heads: int  # key and value heads: as many as queries is MHA, fewer GQA, one MQA
+    head_dim: int  # width of one head; not always hidden_dim / num_heads
+    ffn_dim: int  # inner width of the dense feed-forward layer
+    vocab_size: int  # tokens that the model can read and say
+    seq_len: int  # longest context that it was made for, in tokens
+    tied: bool = False  # whether the head is the token embedding; it then counts once
     gated: bool = True
-    norm: Norm = "rms"
+    norm: Norm = "rms"  # "rms" has one weight a channel; "layer" has a bias too if `norm_bias`
     norm_bias: bool = False
-    norms_per_layer: int = 2
+    norms_per_layer: int = 2  # 2, or 4 where sub-layers are normed on both sides (Gemma 2)
     attention_bias: Bias = "none"
     ffn_bias: bool = False
-    qk_norm: bool = False
-    qk_norm_over: NormedWidth = "head"
+    qk_norm: bool = False  # whether queries and keys pass an RMSNorm with weights
+    qk_norm_over: NormedWidth = "head"  # over one head, or over all heads together (OLMo 2)
     sinks: bool = False
-    learned_positions: int = 0
+    learned_positions: int = 0  # rows of the learned position table; 0 with rotary positions
     window: int | None = None
     num_windowed_layers: int = 0
     chunked: bool = False
     mixture: Mixture | None = None
     latent: LatentAttention | None = None
-    indexer: Indexer | None = None
-    attention_gate: bool = False
-    num_activation_params: int = 0
-    without_attention: tuple[int, ...] = ()
+    indexer: Indexer | None = None  # what picks the tokens of latent attention, if anything does
+    attention_gate: bool = False  # whether a gate as wide as the queries weighs attention's output
+    num_activation_params: int = 0  # trained numbers of each activation (xIELU has two)
+    without_attention: tuple[int, ...] = ()  # indices of the layers that have no attention
     without_ffn: tuple[int, ...] = ()
-    recurrent: Recurrent | None = None
+    recurrent: Recurrent | None = None  # what keeps a fixed state in some layers, if anything does
     num_kv_shared_layers: int = 0
-    num_kv_shared_windowed: int = 0
-    layer_inputs: LayerInputs | None = None
+    num_kv_shared_windowed: int = 0  # how many of those have the window
+    layer_inputs: LayerInputs | None = None  # what Gemma 3n adds to each layer
     num_mtp_layers: int = 0
     published: int = 0
-    beyond: tuple[Beyond, ...] = ()
+    beyond: tuple[Beyond, ...] = ()  # those of them that are no part of the text model
     quantized: str = ""
     maker: str = ""
     source: str = ""
-    guessed: bool = False
+    guessed: bool = False  # whether the layout was guessed: nothing counted of it is exact
     not_counted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -304,22 +230,15 @@ def num_before(layers: tuple[int, ...], index: int) -> int:
 class GPTShape:
     """The sizes of a GPT-2-like decoder.
 
-    Attributes:
-        num_layers: Blocks, each attention then feed-forward.
-        hidden_dim: Width of the residual stream; a multiple of `num_heads`.
-        num_heads: Attention heads.
-        vocab_size: Tokens that the model can read and say.
-        seq_len: Context length: the longest text that it sees at once, in tokens.
-
     Raises:
         ValueError: If a number is below 1 or the heads do not divide the width.
     """
 
-    num_layers: int
-    hidden_dim: int
-    num_heads: int
-    vocab_size: int
-    seq_len: int
+    num_layers: int  # blocks, each attention then feed-forward
+    hidden_dim: int  # width of the residual stream; a multiple of `num_heads`
+    num_heads: int  # attention heads
+    vocab_size: int  # tokens that the model can read and say
+    seq_len: int  # context length: the longest text that it sees at once, in tokens
 
     def __post_init__(self) -> None:
         for name in ("num_layers", "hidden_dim", "num_heads", "vocab_size", "seq_len"):

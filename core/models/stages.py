@@ -16,46 +16,27 @@ _ROOT: Final = Path(__file__).parents[2]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceLine:
-    """A line of this program.
+    """A line of this program, without the space before it."""
 
-    Attributes:
-        file: "core/models/gpt.py".
-        line: Its number, from 1.
-        text: What stands there, without the space before it.
-    """
-
-    file: str
-    line: int
+    file: str  # "core/models/gpt.py"
+    line: int  # its number, from 1
     text: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stage:
-    """One step of a forward pass, with the tensors that really passed.
+    """One step of a forward pass, with the tensors that really passed, by name."""
 
-    Attributes:
-        name: "blocks.0.attention.scores", "blocks.0.residual_1", "norm", "logits".
-        kind: One of `KINDS`.
-        layer: Index of the block; None before the first and after the last.
-        module: The module that holds it: "blocks.0.attention"; "" is the model.
-        source: The line that made the tensors.
-        equation: In the words of einops: "B H T D, B H S D -> B H T S".
-        inputs: Name -> tensor.
-        outputs: Name -> tensor.
-        axes: Name of an output -> the names of its axes.
-        flops: Of its matrix products; norms, sums and activations count as none.
-    """
-
-    name: str
-    kind: str
-    layer: int | None
-    module: str
-    source: SourceLine
-    equation: str
+    name: str  # "blocks.0.attention.scores", "blocks.0.residual_1", "norm", "logits"
+    kind: str  # "projection", "scores", "residual"
+    layer: int | None  # index of the block; None before the first and after the last
+    module: str  # what holds it: "blocks.0.attention"; "" is the model
+    source: SourceLine  # the line that made the tensors
+    equation: str  # in the words of einops: "B H T D, B H S D -> B H T S"
     inputs: Tensors
     outputs: Tensors
-    axes: Mapping[str, Axes]
-    flops: int
+    axes: Mapping[str, Axes]  # name of an output -> the names of its axes
+    flops: int  # of its matrix products; norms, sums and activations count as none
 
     @property
     def num_bytes(self) -> int:
@@ -63,24 +44,15 @@ class Stage:
         return sum(each.nbytes for each in self.outputs.values())
 
 
-KINDS: Final = (
-    *("embedding", "positions", "norm", "projection", "heads", "rotary", "scores", "mask"),
-    *("softmax", "mix", "merge", "residual", "feed_forward", "activation", "logits"),
-)
-
-
+@cache
 def source_line(function: Callable[..., Any], part: str) -> SourceLine:
     """Return the one line of a function that holds `part`; it is looked up, so it cannot be wrong.
+
+    A method is that of its class: what is kept must not hold a module.
 
     Raises:
         ValueError: If no line or several lines of the function hold it.
     """
-    # what is kept must not hold the module of a bound method
-    return _find_line(getattr(function, "__func__", function), part)
-
-
-@cache
-def _find_line(function: Callable[..., Any], part: str) -> SourceLine:
     lines, first = inspect.getsourcelines(function)
     found = [index for index, line in enumerate(lines) if part in line]
     if len(found) != 1:
@@ -101,13 +73,7 @@ def make_stage(
 ) -> Stage:
     """Return a stage; its layer stands in its name, and the axes of its outputs in the equation.
 
-    Args:
-        name: As of `Stage`.
-        made_by: Its kind, and the line that made the outputs.
-        equation: If it has one output and there are several, they are that one's first axis.
-        tensors: The inputs and the outputs.
-        module: The module that holds it; the one that its name begins with, unless told otherwise.
-        flops: Of the matrix products.
+    If that has one output and there are several, they are that one's first axis.
     """
     kind, source = made_by
     inputs, outputs = tensors

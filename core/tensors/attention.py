@@ -5,7 +5,7 @@ at the size of a language model; with data at a size whose numbers can be seen.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,24 +16,15 @@ from torch import Tensor
 
 from core.expressions import MATERIALIZED, ON_META
 from core.language import N_
-from core.tensors.presets import DTYPES, without_data
+from core.tensors.examples import DTYPES, without_data
 from core.tensors.rules import Kind
-from core.tensors.trace import Step, Trace, TracedTensor, trace
+from core.tensors.trace import Step, Trace, trace
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttentionSize:
-    """Sizes of one attention layer.
+    """Sizes of one attention layer, and whether its tensors hold numbers."""
 
-    Attributes:
-        key: In links.
-        title: Of the model.
-        batch_size, num_heads, num_kv_heads, head_dim: As models count them.
-        dtype: Of all tensors.
-        has_data: Whether the tensors hold numbers.
-    """
-
-    key: str
     title: str
     batch_size: int
     num_heads: int
@@ -49,7 +40,6 @@ class AttentionSize:
 
 
 TOY: Final = AttentionSize(
-    key="toy",
     title=N_("Toy: 2 heads of 4"),
     batch_size=2,
     num_heads=2,
@@ -60,7 +50,6 @@ TOY: Final = AttentionSize(
 )
 # Grattafiori et al. 2024: 64 query heads and 8 KV heads of 128, 8,192 tokens; 3.1 takes 131,072.
 LLAMA_70B: Final = AttentionSize(
-    key="llama-3-70b",
     title="Llama-3 70B",
     batch_size=1,
     num_heads=64,
@@ -69,65 +58,39 @@ LLAMA_70B: Final = AttentionSize(
     dtype="bfloat16",
     has_data=False,
 )
-SIZES: Final[Mapping[str, AttentionSize]] = {each.key: each for each in (TOY, LLAMA_70B)}
+SIZES: Final[Mapping[str, AttentionSize]] = {"toy": TOY, "llama-3-70b": LLAMA_70B}
 _SPLIT: Final = "rearrange({x}, 'b t (h d) -> b h t d', h={heads})"
 _MERGE: Final = "rearrange({x}, 'b h t d -> b t (h d)')"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stage:
-    """One statement of a program, and what it did.
+    """One statement of a program, and what it did."""
 
-    Attributes:
-        name: What it is called, in the reader's catalogue.
-        code: The statement.
-        kind: "view" if nothing in it copied or computed.
-        shape: Of its result.
-        num_bytes: Of the storage of its result; 0 of a view.
-        hidden_bytes: Of storages that it made on the way and let go.
-        flops: Of its products.
-    """
-
-    name: str
+    name: str  # in the reader's catalogue
     code: str
-    kind: Kind
+    kind: Kind  # "view" if nothing in it copied or computed
     shape: tuple[int, ...]
-    num_bytes: int
-    hidden_bytes: int
-    flops: int
+    num_bytes: int  # of the storage of its result; 0 of a view
+    hidden_bytes: int  # of storages that it made on the way and let go
+    flops: int  # of its products
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttentionRun:
-    """A program that ran.
+    """A program that ran; without data it has neither weights nor values of the result.
 
-    Attributes:
-        size: Of the layer.
-        seq_len: Tokens.
-        stages: Its statements.
-        trace: All steps.
-        weights: After softmax, of the first head of the first sequence; None without data.
-        result: Values of the result; None without data.
+    The weights are those of the first head of the first sequence, after softmax.
     """
 
     size: AttentionSize
     seq_len: int
     stages: tuple[Stage, ...]
-    trace: Trace
     weights: npt.NDArray[np.float64] | None
     result: npt.NDArray[np.float64] | None
 
-    @property
-    def source(self) -> str:
-        """The whole program."""
-        return "\n".join(stage.code for stage in self.stages)
-
     def stage(self, name: str) -> Stage:
-        """Return the statement of that name.
-
-        Raises:
-            StopIteration: If the program has none.
-        """
+        """Return the statement of that name."""
         return next(stage for stage in self.stages if stage.name == name)
 
 
@@ -182,12 +145,7 @@ def _repeated(name: str, size: AttentionSize, seq_len: int) -> str:
 
 
 def run_attention(size: AttentionSize, seq_len: int, lines: Mapping[str, str]) -> AttentionRun:
-    """Run a program of this file and tell what each statement did.
-
-    Args:
-        size: Of the layer.
-        seq_len: Tokens.
-        lines: Of `by_hand`, `fused` or `weight_per_head`.
+    """Run a program of this file, by name of each statement, and tell what each did.
 
     Raises:
         ValueError: If torch refuses it.
@@ -208,9 +166,8 @@ def run_attention(size: AttentionSize, seq_len: int, lines: Mapping[str, str]) -
         size=size,
         seq_len=seq_len,
         stages=stages,
-        trace=ran,
-        weights=values_of(ran, weights[0])[0, 0] if weights and size.has_data else None,
-        result=values_of(ran, ran.steps[-1].outputs[0].key) if size.has_data else None,
+        weights=_values_of(ran, weights[0])[0, 0] if weights and size.has_data else None,
+        result=_values_of(ran, ran.steps[-1].outputs[0].key) if size.has_data else None,
     )
 
 
@@ -247,31 +204,17 @@ def _stage(name: str, code: str, steps: list[Step]) -> Stage:
     )
 
 
-def values_of(ran: Trace, key: str) -> npt.NDArray[np.float64]:
-    """Return the values of a tensor of a trace, in its shape.
-
-    Raises:
-        IndexError: If its storage is longer than what a trace hands on.
-    """
-    tensor: TracedTensor = next(each for each in ran.tensors if each.key == key)
+def _values_of(ran: Trace, key: str) -> npt.NDArray[np.float64]:
+    tensor = next(each for each in ran.tensors if each.key == key)
     storage = next(each for each in ran.storages if each.key == tensor.storage)
     return np.asarray(storage.values)[tensor.layout.addresses()]
 
 
 def largest_difference(size: AttentionSize, seq_len: int) -> float:
-    """Return how far attention by hand is from `F.scaled_dot_product_attention`, at most.
-
-    Raises:
-        ValueError: If the size has no data.
-    """
-    hand, kernel = (_result_of(size, seq_len, lines) for lines in (by_hand, fused))
+    """Return how far attention by hand is from SDPA at most, at a size that has data."""
+    hand, kernel = (
+        run_attention(size, seq_len, lines(size, seq_len)).result for lines in (by_hand, fused)
+    )
+    if hand is None or kernel is None:
+        raise AssertionError(size)
     return float(np.abs(hand - kernel).max())
-
-
-def _result_of(
-    size: AttentionSize, seq_len: int, lines: Callable[[AttentionSize, int], Mapping[str, str]]
-) -> npt.NDArray[np.float64]:
-    if not size.has_data:
-        raise ValueError(f"{size.key} has no data; use a size that has, such as {TOY.key}")
-    result = run_attention(size, seq_len, lines(size, seq_len)).result
-    return np.empty(0) if result is None else result

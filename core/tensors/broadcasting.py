@@ -10,35 +10,21 @@ from core.tensors.layout import Layout, contiguous
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Column:
-    """One dimension of all shapes, counted from the right: -1 is the last.
+    """One dimension of all shapes and of the result."""
 
-    Attributes:
-        dim: Where, in the result.
-        lengths: Of each shape; None where it has no such dimension.
-        length: Of the result; None if the lengths do not go together.
-        stretched: Whether each shape is read again and again along it, with stride 0; where the
-            result has length 1, none is.
-    """
-
-    dim: int
-    lengths: tuple[int | None, ...]
-    length: int | None
-    stretched: tuple[bool, ...]
+    dim: int  # counted from the right of the result: -1 is the last
+    lengths: tuple[int | None, ...]  # of each shape; None where it has no such dimension
+    length: int | None  # of the result; None if the lengths do not go together
+    stretched: tuple[bool, ...]  # whether each shape is read again and again along it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BroadcastVerdict:
-    """Whether shapes go together, and how.
-
-    Attributes:
-        ok: Whether they do.
-        shape: Of the result; empty if they do not.
-        columns: From the left; those with `length` None are in the way.
-    """
+    """Whether shapes go together, and how."""
 
     ok: bool
-    shape: tuple[int, ...]
-    columns: tuple[Column, ...]
+    shape: tuple[int, ...]  # of the result; empty if they do not
+    columns: tuple[Column, ...]  # from the left; those with `length` None are in the way
 
 
 def explain_broadcast(*shapes: Sequence[int]) -> BroadcastVerdict:
@@ -64,13 +50,9 @@ def _column(shapes: Sequence[Sequence[int]], dim: int) -> Column:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operand:
-    """One of the tensors.
+    """One of the tensors: its own layout, and how the operation reads it.
 
-    Attributes:
-        name: As in the program: "a".
-        stored: Its own layout, contiguous.
-        read: How the operation reads it: the result's shape, stride 0 where it is stretched; its
-            own layout if the shapes do not go together.
+    It is read in the result's shape, with stride 0 where it is stretched.
     """
 
     name: str
@@ -80,13 +62,7 @@ class Operand:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Broadcast:
-    """Tensors that an elementwise operation takes together.
-
-    Attributes:
-        verdict: Whether their shapes go together, and how.
-        operands: In order.
-        result: A fresh tensor; None if the shapes do not go together.
-    """
+    """Tensors that an elementwise operation takes together; no result if they do not go."""
 
     verdict: BroadcastVerdict
     operands: tuple[Operand, ...]
@@ -106,12 +82,7 @@ class Broadcast:
 
 
 def broadcast(shapes: Mapping[str, Sequence[int]], itemsize: int) -> Broadcast:
-    """Return how tensors of these shapes are read together.
-
-    Args:
-        shapes: By name.
-        itemsize: Bytes of an element, of all of them.
-    """
+    """Return how tensors of these shapes are read together; `itemsize` is in bytes."""
     verdict = explain_broadcast(*shapes.values())
     operands = []
     for name, shape in shapes.items():
@@ -151,45 +122,19 @@ def matmul_shape(left: Sequence[int], right: Sequence[int]) -> BroadcastVerdict:
     return BroadcastVerdict(ok=ok, shape=shape, columns=(*batches, inner))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MatmulSizes:
-    """What a product of matrices consists of.
+def matmul_sizes(left: Sequence[int], right: Sequence[int]) -> dict[str, int]:
+    """Return what `left @ right` consists of, if it can be multiplied.
 
-    Attributes:
-        batch: Lengths of the batch dimensions of the result.
-        rows: Of each left matrix.
-        inner: Length that is summed over.
-        columns: Of each right matrix.
-    """
-
-    batch: tuple[int, ...]
-    rows: int
-    inner: int
-    columns: int
-
-    @property
-    def num_products(self) -> int:
-        """How many matrices the result consists of; 1 without batch dimensions."""
-        return math.prod(self.batch)
-
-
-def matmul_sizes(left: Sequence[int], right: Sequence[int]) -> MatmulSizes:
-    """Return the sizes of `left @ right`; a vector counts as a row or as a column.
+    `batch` counts the matrices of the result; a vector counts as a row or as a column.
 
     >>> matmul_sizes((4, 8, 16, 32), (32, 2))
-    MatmulSizes(batch=(4, 8), rows=16, inner=32, columns=2)
-
-    Raises:
-        ValueError: If the shapes cannot be multiplied.
+    {'batch': 32, 'rows': 16, 'inner': 32, 'columns': 2}
     """
-    verdict = matmul_shape(left, right)
-    if not verdict.ok:
-        message = f"{tuple(left)} @ {tuple(right)}: see matmul_shape for what forbids it"
-        raise ValueError(message)
     num_outer = (len(left) > 1) + (len(right) > 1)
-    return MatmulSizes(
-        batch=verdict.shape[: len(verdict.shape) - num_outer],
-        rows=left[-2] if len(left) > 1 else 1,
-        inner=left[-1],
-        columns=right[-1] if len(right) > 1 else 1,
-    )
+    shape = matmul_shape(left, right).shape
+    return {
+        "batch": math.prod(shape[: len(shape) - num_outer]),
+        "rows": left[-2] if len(left) > 1 else 1,
+        "inner": left[-1],
+        "columns": right[-1] if len(right) > 1 else 1,
+    }

@@ -14,19 +14,12 @@ from core.expressions.dispatch import storage_id
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnDevice:
-    """What a row did.
+    """What a row did."""
 
-    Attributes:
-        code: The line.
-        device: Of the result; empty if it was refused.
-        num_bytes: Newly allocated; 0 where the same tensor comes back.
-        error: The words of PyTorch, after the type of the error.
-    """
-
-    code: str
-    device: str = ""
-    num_bytes: int = 0
-    error: str = ""
+    code: str  # the line
+    device: str = ""  # of the result; empty if it was refused
+    num_bytes: int = 0  # newly allocated; 0 where the same tensor comes back
+    error: str = ""  # the words of PyTorch, after the type of the error
 
 
 DEVICE_ROWS: Final = (

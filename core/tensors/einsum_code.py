@@ -9,16 +9,10 @@ from core.tensors.shape_text import written_shape
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Factor:
-    """A tensor of an equation.
-
-    Attributes:
-        name: In the code.
-        letters: Of its dimensions; one that appears twice stands for the diagonal.
-        shape: Of its dimensions.
-    """
+    """A tensor of an equation, by its name in the code."""
 
     name: str
-    letters: str
+    letters: str  # of its dimensions; one that appears twice stands for the diagonal
     shape: tuple[int, ...]
 
     @property
@@ -44,7 +38,7 @@ def product_code(left: Factor, right: Factor, result: Factor) -> str:
     wanted = set(result.letters)
     one, a = _reduced(left, wanted | shared)
     two, b = _reduced(right, wanted | shared)
-    lengths = {**left.lengths, **{x: n for x, n in right.lengths.items() if n != 1}}
+    lengths = left.lengths | right.lengths
     batch = [letter for letter in a if letter in b and letter in wanted]
     summed = [letter for letter in a if letter in b and letter not in wanted]
     rows = [letter for letter in a if letter not in b]

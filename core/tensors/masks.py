@@ -11,8 +11,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
 
-from core.language import _
-
 MaskKind = Literal["tril", "triu", "padding"]
 MASK_KINDS: Final[tuple[MaskKind, ...]] = ("tril", "triu", "padding")
 Route = Literal["sdpa", "mha", "softmax"]
@@ -25,19 +23,14 @@ MAX_LENGTH: Final = 12
 class MaskSpec:
     """A mask and where it goes.
 
-    Attributes:
-        kind: "tril" and "triu" of ones, or "padding": True for real tokens.
-        length: Of the sequence, from 1 to 12.
-        amount: The diagonal of tril and triu; of padding, the tokens that are padding.
-        inverted: Whether `~` stands before it.
-        route: "sdpa" is F.scaled_dot_product_attention, "mha" nn.MultiheadAttention, "softmax" a
-            masked_fill with -inf before softmax.
+    "sdpa" is F.scaled_dot_product_attention, "mha" nn.MultiheadAttention, "softmax" a masked_fill
+    with -inf before softmax.
     """
 
-    kind: MaskKind
-    length: int
-    amount: int
-    inverted: bool
+    kind: MaskKind  # tril or triu of ones, or True for tokens that are no padding
+    length: int  # of the sequence
+    amount: int  # the diagonal of tril and triu; of padding, the tokens that are padding
+    inverted: bool  # whether `~` stands before it
     route: Route
 
     @property
@@ -45,36 +38,18 @@ class MaskSpec:
         """Tokens that are no padding."""
         return self.length - (self.amount if self.kind == "padding" else 0)
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.length <= MAX_LENGTH:
-            message = _("The sequence has {length} tokens; choose 1 to {most}.")
-            raise ValueError(message.format(length=self.length, most=MAX_LENGTH))
-        if self.kind == "padding" and not 0 <= self.amount <= self.length:
-            message = _("{count} of {length} tokens cannot be padding; choose 0 to {length}.")
-            raise ValueError(message.format(count=self.amount, length=self.length))
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Masked:
-    """What torch made of a mask; rows are queries, columns are keys.
+    """What torch made of a mask; rows are queries, columns are keys."""
 
-    Attributes:
-        mask: As it was handed over.
-        seen: Whether a query sees a key.
-        weights: Of the attention, as torch returned them.
-        num_future: Pairs that are seen although the key comes after the query.
-        num_padding: Keys that are seen by some query although they are padding.
-        empty: Queries that see no key.
-        num_nan: Rows of weights that are NaN.
-    """
-
-    mask: tuple[tuple[bool, ...], ...]
-    seen: tuple[tuple[bool, ...], ...]
-    weights: tuple[tuple[float, ...], ...]
-    num_future: int
-    num_padding: int
-    empty: tuple[int, ...]
-    num_nan: int
+    mask: tuple[tuple[bool, ...], ...]  # as it was handed over
+    seen: tuple[tuple[bool, ...], ...]  # whether a query sees a key
+    weights: tuple[tuple[float, ...], ...]  # as torch returned them
+    num_future: int  # pairs that are seen although the key comes after the query
+    num_padding: int  # keys that are seen by some query although they are padding
+    empty: tuple[int, ...]  # queries that see no key
+    num_nan: int  # rows of weights that are NaN
 
     @property
     def num_seen(self) -> int:

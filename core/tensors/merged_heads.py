@@ -19,19 +19,12 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Merged:
-    """Both ways to bring (B, H, T, D) to (B, T, H*D), for a batch of 1.
+    """Both ways to bring (B, H, T, D) to (B, T, H*D), for a batch of 1; a row is a token."""
 
-    Attributes:
-        right: Rows of `q.transpose(1, 2).reshape(1, T, H * D)`, one a token.
-        wrong: Rows of `q.reshape(1, T, H * D)`.
-        num_displaced: Elements that stand elsewhere in the second.
-        bytes_copied: By the first in float32; the second is a view, and copies nothing.
-    """
-
-    right: tuple[tuple[Place, ...], ...]
-    wrong: tuple[tuple[Place, ...], ...]
-    num_displaced: int
-    bytes_copied: int
+    right: tuple[tuple[Place, ...], ...]  # q.transpose(1, 2).reshape(1, T, H * D)
+    wrong: tuple[tuple[Place, ...], ...]  # q.reshape(1, T, H * D)
+    num_displaced: int  # elements that stand elsewhere in the second
+    bytes_copied: int  # by the first in float32; the second is a view
 
     @property
     def num_elements(self) -> int:
@@ -47,15 +40,7 @@ class Merged:
 
 
 def merge_heads(num_tokens: int, num_heads: int, head_dim: int) -> Merged:
-    """Run both merges on real tensors and follow every element.
-
-    Raises:
-        ValueError: If a length is below 1.
-    """
-    if min(num_tokens, num_heads, head_dim) < 1:
-        raise ValueError(
-            f"tokens {num_tokens}, heads {num_heads}, head size {head_dim}: take each from 1"
-        )
+    """Run both merges on real tensors and follow every element; lengths are from 1."""
     size = (1, num_heads, num_tokens, head_dim)
     q = torch.arange(num_heads * num_tokens * head_dim, dtype=torch.float32).view(size)
     target = (1, num_tokens, num_heads * head_dim)

@@ -1,38 +1,56 @@
-"""Between NumPy and PyTorch: who shares memory, who copies, what is refused. Each row runs.
+"""Between NumPy and PyTorch: who shares memory, what a Tensor has and an ndarray has not, graphs.
 
-A row makes an array `a` and from it a tensor `t`, or the other way round; then `a` is written into.
-Whether they share is what that write shows.
+Each row runs: what is shown is what runs. A bridge makes an array `a` and from it a tensor `t`, or
+the other way round; then `a` is written into. Whether they share is what that write shows.
 """
 
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from inspect import getsource
 from typing import Any, Final, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.proxy import TraceError
 
 from core.language import N_
+from core.tensors.examples import Example, examples
 from core.tensors.trace import Trace, trace
 
 Outcome = Literal["shares", "copies", "refused"]
 WRITTEN: Final = 100
+MOST_ROWS: Final = 5
+_PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
+    N_("gradients"): (
+        "x = np.array([3.0])\n(x**2).backward()",
+        "x = torch.tensor([3.0], requires_grad=True)\n(x**2).backward()\nx.grad",
+    ),
+    N_("devices"): (
+        'np.zeros(3, device="meta")',
+        'torch.zeros(3, device="meta").device',
+    ),
+    N_("narrow dtypes"): (
+        "np.array([0.1]).astype(np.bfloat16)",
+        "torch.tensor([0.1], dtype=torch.bfloat16).dtype",
+    ),
+    N_("float32 by default"): (
+        "np.array([0.1]).dtype",
+        "torch.tensor([0.1]).dtype",
+    ),
+    N_("a graph of what runs"): (
+        "torch.fx.symbolic_trace(lambda x: np.sin(x))",
+        "torch.fx.symbolic_trace(lambda x: torch.sin(x)).graph",
+    ),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    """One way across.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bridge(Example):
+    """One way across: what makes the array `a` or the tensor `t`, and the call on it."""
 
-    Attributes:
-        key: In links.
-        title: What is particular about it.
-        first: Makes what is given: the array `a` or the tensor `t`.
-        code: The call that is looked at, on `a` or `t`.
-    """
-
-    key: str
-    title: str
     first: str
     code: str
 
@@ -44,61 +62,20 @@ class Bridge:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Crossed:
-    """What happened.
+    """What happened, with the words of PyTorch; an error begins with its type."""
 
-    Attributes:
-        outcome: "shares" if the write into `a` is seen in `t`.
-        dtype: Of the tensor; empty if it was refused.
-        shape, stride: Of the tensor; strides in elements.
-        seen: The tensor's first element after the write.
-        warning, error: The words of PyTorch; the error begins with its type.
-        trace: `a` and `t` after the write, to be drawn; None where there is nothing to draw.
-        changed: Storage key -> the address that was written to.
-    """
-
-    outcome: Outcome
-    dtype: str = ""
+    outcome: Outcome  # "shares" if the write into `a` is seen in `t`
+    dtype: str = ""  # of the tensor; empty if it was refused
     shape: tuple[int, ...] = ()
-    stride: tuple[int, ...] = ()
-    seen: float = 0.0
+    stride: tuple[int, ...] = ()  # in elements
+    seen: float = 0.0  # the tensor's first element after the write
     warning: str = ""
     error: str = ""
-    trace: Trace | None = None
-    changed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    trace: Trace | None = None  # `a` and `t` after the write, where they can be drawn
+    changed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # by storage key
 
 
-# fmt: off
-BRIDGES: Final = (
-    Bridge("from_numpy", "from_numpy", "a = np.arange(6.0)", "torch.from_numpy(a)"),
-    Bridge("tensor", "torch.tensor", "a = np.arange(6.0)", "torch.tensor(a)"),
-    Bridge("as_tensor", "as_tensor", "a = np.arange(6.0)", "torch.as_tensor(a)"),
-    Bridge("as_float32", N_("Another dtype"), "a = np.arange(6.0)",
-           "torch.as_tensor(a, dtype=torch.float32)"),
-    Bridge("dlpack", "DLPack", "a = np.arange(6.0)", "torch.from_dlpack(a)"),
-    Bridge("frombuffer", "frombuffer", "a = np.arange(6.0)",
-           "torch.frombuffer(a, dtype=torch.float64)"),
-    Bridge("transposed", N_("Transposed array"), "a = np.arange(6.0).reshape(2, 3).T",
-           "torch.from_numpy(a)"),
-    Bridge("negative", N_("Negative strides"), "a = np.arange(6.0)[::-1]", "torch.from_numpy(a)"),
-    Bridge("negative_copy", N_("Negative, copied"), "a = np.arange(6.0)[::-1]",
-           "torch.from_numpy(a.copy())"),
-    Bridge("read_only", N_("Read-only array"), "a = np.broadcast_to(np.arange(3.0), (2, 3))",
-           "torch.from_numpy(a)"),
-    Bridge("byte_order", N_("Byte order"), 'a = np.arange(6.0).astype(">f4")',
-           "torch.from_numpy(a)"),
-    Bridge("packed", N_("Packed record"), 'a = np.zeros(4, dtype=[("n", "i1"), ("v", "f4")])["v"]',
-           "torch.from_numpy(a)"),
-    Bridge("text", N_("Strings"), 'a = np.array(["a", "b"])', "torch.from_numpy(a)"),
-    Bridge("numpy", "t.numpy()", "t = torch.arange(6.0)", "t.numpy()"),
-    Bridge("bfloat16", "bfloat16", "t = torch.ones(6, dtype=torch.bfloat16)", "t.numpy()"),
-    Bridge("gradient", "requires_grad", "t = torch.ones(6, requires_grad=True)", "t.numpy()"),
-    Bridge("detached", "detach()", "t = torch.ones(6, requires_grad=True)", "t.detach().numpy()"),
-    Bridge("conjugate", N_("Lazy conjugate"), "t = torch.ones(6, dtype=torch.complex64).conj()",
-           "t.numpy()"),
-    Bridge("meta", N_("Not on the CPU"), 't = torch.ones(6, device="meta")', "t.numpy()"),
-)
-# fmt: on
-BY_KEY: Final = {row.key: row for row in BRIDGES}
+BRIDGES: Final = examples("bridge", Bridge)
 
 
 def cross(row: Bridge) -> Crossed:
@@ -150,3 +127,96 @@ def _drawn(array: Any, tensor: Tensor, *, is_shared: bool) -> dict[str, Tensor]:
     if min(array.strides) < 0:
         return {"t": tensor}
     return {"a": torch.from_numpy(array), "t": tensor}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """A program and what came of it: a value as text, or the error's own words."""
+
+    code: str
+    says: str
+    failed: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """One thing, tried on an ndarray and on a Tensor; `title` is marked for the catalogue."""
+
+    title: str
+    ndarray: Answer
+    tensor: Answer
+
+    @property
+    def ndarray_has_it(self) -> bool:
+        """Whether the ndarray's program runs and gives what the Tensor's gives."""
+        same = self.ndarray.says == self.tensor.says.removeprefix("torch.")
+        return same and not self.ndarray.failed
+
+
+def differences() -> tuple[Difference, ...]:
+    """Run all programs and return what came of them."""
+    return tuple(
+        Difference(title=title, ndarray=_run(old), tensor=_run(new))
+        for title, (old, new) in _PROGRAMS.items()
+    )
+
+
+def _run(code: str) -> Answer:
+    names: dict[str, Any] = {"np": np, "torch": torch}
+    *first, last = code.splitlines()
+    try:
+        exec("\n".join(first), names)  # noqa: S102  rows of this file, nobody's input
+        value = eval(last, names)  # noqa: S307  the same
+    except (AttributeError, TypeError, ValueError) as error:
+        words = str(error).splitlines()[0]
+        return Answer(code=code, says=f"{type(error).__name__}: {words}", failed=True)
+    return Answer(code=code, says=str(value).strip(), failed=False)
+
+
+def branch_on_rows(x: Tensor) -> Tensor:
+    """Return twice a long tensor, and a short one less 1."""
+    if x.shape[0] > 2:
+        return x * 2
+    return x - 1
+
+
+def branch_on_values(x: Tensor) -> Tensor:
+    """Return twice a tensor with a positive sum, and any other less 1."""
+    if x.sum() > 0:
+        return x * 2
+    return x - 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TracedIf:
+    """A Python `if` run eagerly, and the graph that one run of it left."""
+
+    source: str
+    traced_with: int  # rows of the example that it was traced with
+    graph: str  # its code
+    eager: Mapping[int, float]  # number of rows -> the first value that comes of ones
+    traced: Mapping[int, float]  # the same from the graph
+    refusal: str  # what torch.fx says to an `if` on values
+
+
+def trace_an_if(num_rows: int) -> TracedIf:
+    """Trace `branch_on_rows` with so many rows, then run both with 1 to 5 rows."""
+    graph = make_fx(branch_on_rows)(torch.ones(num_rows))
+    inputs = {rows: torch.ones(rows) for rows in range(1, MOST_ROWS + 1)}
+    lines = getsource(branch_on_rows).splitlines()
+    return TracedIf(
+        source="\n".join(line for line in lines if '"""' not in line),
+        traced_with=num_rows,
+        graph=graph.code.strip(),
+        eager={rows: branch_on_rows(x)[0].item() for rows, x in inputs.items()},
+        traced={rows: graph(x)[0].item() for rows, x in inputs.items()},
+        refusal=_refusal(),
+    )
+
+
+def _refusal() -> str:
+    try:
+        torch.fx.symbolic_trace(branch_on_values)
+    except TraceError as error:
+        return f"TraceError: {error}"
+    raise AssertionError("torch.fx traces an if on values now")

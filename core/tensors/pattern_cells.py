@@ -13,9 +13,8 @@ import torch
 
 from core.language import _
 from core.tensors.einops_plan import AxisToken, Operation, Plan, plan_einops
+from core.tensors.examples import DTYPES, PATTERNS, PatternExample
 from core.tensors.layout import contiguous
-from core.tensors.pattern_examples import PATTERNS, PatternExample
-from core.tensors.presets import DTYPES
 
 MAX_AXES: Final = 6
 MAX_CELLS: Final = 256  # of one tensor that are drawn
@@ -26,15 +25,9 @@ _PART: Final = re.compile(r"\([^()]*\)|[^\s()]+")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PatternCall:
-    """A call of einops.
+    """A call of einops on `x`, which holds ones, or 0, 1, 2, ...
 
-    Attributes:
-        operation: rearrange, reduce or repeat.
-        pattern: As einops takes it; "..." stands for one dimension here.
-        lengths: Of every axis that the pattern names.
-        reduction: Of `reduce`: sum, mean, max, min or prod.
-        dtype: Of `x`.
-        ones: Whether `x` holds ones; else 0, 1, 2, ...
+    `lengths` are those of all axes that the pattern names; "..." stands for one dimension here.
     """
 
     operation: Operation
@@ -68,16 +61,10 @@ class PatternCall:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cells:
-    """One tensor to be drawn.
+    """One tensor to be drawn; without values where it is only a part of the real one."""
 
-    Attributes:
-        dims: What each dimension is called in the pattern: "t", "(h d)".
-        along: For each axis of this side, the index along it in every cell.
-        values: What the cells hold; None where the drawn tensor is only a part of the real one.
-    """
-
-    dims: tuple[str, ...]
-    along: Mapping[str, npt.NDArray[np.int64]]
+    dims: tuple[str, ...]  # what each dimension is called in the pattern: "t", "(h d)"
+    along: Mapping[str, npt.NDArray[np.int64]]  # for each axis, the index along it in every cell
     values: npt.NDArray[np.float64] | None
 
     @property
@@ -88,15 +75,7 @@ class Cells:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PatternRun:
-    """A call with its plan, and both tensors as cells.
-
-    Attributes:
-        call: What was asked for.
-        plan: The torch calls that do the same, with their cost.
-        shape, result_shape: Of the real tensors.
-        before, after: What is drawn: at most `MAX_CELLS` each.
-        shown: Lengths of the axes as they are drawn.
-    """
+    """A call with its plan, and both tensors as cells, at most `MAX_CELLS` each."""
 
     call: PatternCall
     plan: Plan
@@ -104,7 +83,7 @@ class PatternRun:
     result_shape: tuple[int, ...]
     before: Cells
     after: Cells
-    shown: Mapping[str, int]
+    shown: Mapping[str, int]  # lengths of the axes as they are drawn
 
     @property
     def is_whole(self) -> bool:
@@ -140,10 +119,8 @@ def axis_words(pattern: str) -> Mapping[str, str]:
     >>> axis_words("b t d -> t b d")
     {}
     """
-    for example in PATTERNS:
-        if example.pattern == pattern:
-            return dict(zip(axes_in(pattern), example.words, strict=False))
-    return {}
+    words = next((each.words for each in PATTERNS.values() if each.pattern == pattern), ())
+    return dict(zip(axes_in(pattern), words, strict=False)) if words else {}
 
 
 def run_pattern(call: PatternCall) -> PatternRun:
@@ -203,12 +180,8 @@ def _values(
     shape = call.shape_with(lengths)
     x = torch.arange(math.prod(shape), dtype=torch.float64).reshape(shape)
     x = torch.ones_like(x) if call.ones else x
-    if call.operation == "reduce":
-        y = einops.reduce(x, call.pattern, call.reduction, **call.sizes)
-    elif call.operation == "repeat":
-        y = einops.repeat(x, call.pattern, **call.sizes)
-    else:
-        y = einops.rearrange(x, call.pattern, **call.sizes)
+    more = (call.reduction,) if call.operation == "reduce" else ()
+    y = getattr(einops, call.operation)(x, call.pattern, *more, **call.sizes)
     return x.numpy(), y.numpy()
 
 
@@ -229,22 +202,52 @@ def _cells(tokens: Sequence[AxisToken], values: npt.NDArray[np.float64] | None) 
     )
 
 
+def annotated_dims(annotation: str, num_dims: int) -> tuple[str, ...]:
+    """Return the words of an annotation as jaxtyping writes them, dots once for each dimension.
+
+    Raises:
+        ValueError: If a word is no name, number, "_" or "...", or "..." stands there twice.
+
+    >>> annotated_dims("... d", 3)
+    ('...', '...', 'd')
+    """
+    words = annotation.split()
+    for word in words:
+        if word not in {"_", "..."} and not word.isdecimal() and not word.isidentifier():
+            message = _("{word} is not a valid name of a dimension; use names, numbers, _ or ....")
+            raise ValueError(message.format(word=repr(word)))
+    if words.count("...") > 1:
+        raise ValueError(_("`...` may appear only once in an annotation."))
+    if "..." in words:
+        place = words.index("...")
+        words[place : place + 1] = ["..."] * max(num_dims - len(words) + 1, 0)
+    return tuple(words)
+
+
+def first_mismatch(
+    dims: Sequence[str], shape: Sequence[int], lengths: Mapping[str, int]
+) -> tuple[str, int, int] | None:
+    """Return the first dimension that is not as long as its name says: name, length, real length.
+
+    A name stands for the length of the axis of this name, another one for the first that it meets.
+    """
+    bound = dict(lengths)
+    for name, length in zip(dims, shape, strict=True):
+        stands_for = int(name) if name.isdecimal() else bound.setdefault(name, length)
+        if name not in {"_", "..."} and stands_for != length:
+            return name, stands_for, length
+    return None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RoundTrip:
-    """What a pattern and the way back cost.
-
-    Attributes:
-        before: Shape of `x`.
-        shape, stride: Of the tensor in between.
-        moved: Bytes that both read and write.
-        fresh_merge: Bytes that the way back reads and writes if the tensor in between is fresh.
-    """
+    """What a pattern and the way back cost, and the tensor in between."""
 
     before: tuple[int, ...]
     shape: tuple[int, ...]
     stride: tuple[int, ...]
-    moved: int
-    fresh_merge: int
+    moved: int  # bytes that both read and write
+    fresh_merge: int  # bytes of the way back alone if the tensor in between is fresh
 
 
 def round_trip(there: PatternExample, back: PatternExample) -> RoundTrip:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.tensors.layout import Layout, contiguous_strides, fresh
+from core.tensors.layout import Layout, fresh
 from core.tensors.views import explain_view
 
 Kind = Literal["view", "copy", "same", "new"]
@@ -51,16 +51,11 @@ def permute(x: Layout, dims: Sequence[int]) -> Layout:
     order = [axis(dim, x.ndim) for dim in dims]
     if sorted(order) != list(range(x.ndim)):
         raise ValueError(f"{tuple(dims)} does not name each of {x.ndim} dimensions once")
-    return _picked(x, order)
-
-
-def transpose(x: Layout, dim0: int, dim1: int) -> Layout:
-    """Swap two dimensions."""
-    order = list(range(x.ndim))
-    if order:
-        first, second = axis(dim0, x.ndim), axis(dim1, x.ndim)
-        order[first], order[second] = order[second], order[first]
-    return _picked(x, order)
+    return replace(
+        x,
+        shape=tuple(x.shape[dim] for dim in order),
+        stride=tuple(x.stride[dim] for dim in order),
+    )
 
 
 def expand(x: Layout, shape: Sequence[int]) -> Layout:
@@ -84,8 +79,8 @@ def expand(x: Layout, shape: Sequence[int]) -> Layout:
     return replace(x, shape=tuple(lengths), stride=tuple(strides))
 
 
-def view(x: Layout, shape: Sequence[int]) -> Layout | None:
-    """Return the view, None where there can be none.
+def reshape(x: Layout, shape: Sequence[int]) -> Predicted:
+    """Return a view if there can be one, else a copy.
 
     Raises:
         ValueError: If the number of elements differs.
@@ -93,21 +88,5 @@ def view(x: Layout, shape: Sequence[int]) -> Layout | None:
     verdict = explain_view(x.shape, x.stride, shape)
     if verdict.kind in {"size", "infer"}:
         raise ValueError(f"shape {tuple(shape)} does not hold {x.numel} elements")
-    return replace(x, shape=verdict.shape, stride=verdict.stride) if verdict.ok else None
-
-
-def reshape(x: Layout, shape: Sequence[int]) -> Predicted:
-    """Return a view if there can be one, else a copy."""
-    viewed = view(x, shape)
-    if viewed is not None:
-        return Predicted("view", viewed)
-    filled = explain_view(x.shape, x.stride, shape).shape
-    return Predicted("copy", fresh(replace(x, shape=filled, stride=contiguous_strides(filled))))
-
-
-def _picked(x: Layout, dims: Sequence[int]) -> Layout:
-    return replace(
-        x,
-        shape=tuple(x.shape[dim] for dim in dims),
-        stride=tuple(x.stride[dim] for dim in dims),
-    )
+    made = replace(x, shape=verdict.shape, stride=verdict.stride)
+    return Predicted("view", made) if verdict.ok else Predicted("copy", fresh(made))

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from core.expressions import MATERIALIZED
-from core.tensors.broadcasting import Broadcast, matmul_shape, matmul_sizes
+from core.tensors.broadcasting import Broadcast, matmul_shape
+from core.tensors.examples import DTYPES, counted, tensors_of
 from core.tensors.layout import Layout
-from core.tensors.presets import DTYPES, counted, tensors_of
 from core.tensors.trace import Step, trace
 
 _SMALL: Final = 10_000  # elements that are made for a message
@@ -33,15 +33,15 @@ def matmul_refusal(left: Sequence[int], right: Sequence[int]) -> str:
 
 
 def run_matmul(left: Sequence[int], right: Sequence[int], dtype: str) -> Step:
-    """Run `x @ y` and return what torch did, with the operations underneath.
+    """Run `x @ y`, which can be multiplied, and return what torch did.
 
     Large tensors have no data: then shapes, bytes and operations are the same, and cost nothing.
 
     Raises:
-        ValueError: If the shapes cannot be multiplied, or are larger than an int64 can count.
+        ValueError: If they are larger than an int64 can count.
     """
-    sizes, shape = matmul_sizes(left, right), matmul_shape(left, right).shape
-    flops = 2 * math.prod(shape) * sizes.inner
+    shape = matmul_shape(left, right).shape
+    flops = 2 * math.prod(shape) * left[-1]
     largest = max(map(math.prod, (left, right, shape)))
     is_small = largest <= MATERIALIZED.num_elements and flops <= MATERIALIZED.flops
     tensors, limits = tensors_of({"x": left, "y": right}, dtype, is_small=is_small)

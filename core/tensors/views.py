@@ -20,40 +20,24 @@ Kind = Literal["view", "size", "infer", "break"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BreakPair:
-    """Two neighbouring dimensions that a target would have to merge, and cannot.
+    """Two neighbouring dimensions that a target would have to merge, and cannot."""
 
-    Attributes:
-        dim: The left one, p; the right one is the next that is longer than 1.
-        right: The right one.
-        need: The stride that p would need.
-        have: The stride that it has.
-        target_dim: The dimension of the target that spans both.
-    """
-
-    dim: int
-    right: int
-    need: int
-    have: int
-    target_dim: int
+    dim: int  # the left one, p
+    right: int  # the next that is longer than 1
+    need: int  # the stride that p would need
+    have: int  # the stride that it has
+    target_dim: int  # the dimension of the target that spans both
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Neighbours:
-    """Two dimensions that lie side by side; those of length 1 between them do not matter.
-
-    Attributes:
-        dim: The left one.
-        right: The right one.
-        have: The stride of the left one.
-        length: Of the right one.
-        step: The stride of the right one.
-    """
+    """Two dimensions that lie side by side; those of length 1 between them do not matter."""
 
     dim: int
     right: int
-    have: int
-    length: int
-    step: int
+    have: int  # the stride of the left one
+    length: int  # of the right one
+    step: int  # the stride of the right one
 
     @property
     def need(self) -> int:
@@ -67,44 +51,19 @@ class Neighbours:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Fix:
-    """A way to the wanted shape: code behind the tensor, and the bytes that it copies."""
-
-    code: str
-    num_elements_copied: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ViewVerdict:
     """Whether a view is possible.
 
-    Attributes:
-        ok: Whether.
-        kind: "view", or why not: "size" (elements do not match), "infer" (-1 twice, or it has no
-            whole number), "break" (dimensions cannot be merged).
-        shape: The target with -1 filled in; as given where that is impossible.
-        stride: Of the view; empty if there is none.
-        failures: All pairs that cannot be merged, from the left.
-        fixes: Ways to the shape.
+    `kind` is "view", or why not: "size" (elements do not match), "infer" (-1 twice, or it has no
+    whole number), "break" (dimensions cannot be merged).
     """
 
     ok: bool
     kind: Kind
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # the target with -1 filled in; as given where that is impossible
     stride: tuple[int, ...] = ()
-    failures: tuple[BreakPair, ...] = ()
-    fixes: tuple[Fix, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Break:
-    """Where the storage is uneven: left of `right`, with `inner` elements from there on."""
-
-    dim: int
-    right: int
-    need: int
-    have: int
-    inner: int
+    failures: tuple[BreakPair, ...] = ()  # from the left
+    fixes: tuple[str, ...] = ()  # code behind the tensor; each copies all elements
 
 
 def explain_view(shape: Sequence[int], stride: Sequence[int], target: Sequence[int]) -> ViewVerdict:
@@ -120,12 +79,15 @@ def explain_view(shape: Sequence[int], stride: Sequence[int], target: Sequence[i
     if math.prod(shape) == 0:
         strides = stride if filled == shape else contiguous_strides(filled)
         return ViewVerdict(ok=True, kind="view", shape=filled, stride=strides)
-    breaks = _breaks(shape, stride)
     suffixes = _suffix_products(filled)
-    bad = [each for each in breaks if each.inner not in suffixes]
-    if bad:
-        failures = tuple(_pair(each, suffixes) for each in bad)
-        fixes = _fixes(math.prod(shape), filled)
+    failures = tuple(
+        _failure(pair, math.prod(shape[pair.right :]), suffixes)
+        for pair in neighbours(shape, stride)
+        if not pair.can_be_merged and math.prod(shape[pair.right :]) not in suffixes
+    )
+    if failures:
+        words = ", ".join(map(str, filled))
+        fixes = (f".reshape({words})", f".contiguous().view({words})")
         return ViewVerdict(ok=False, kind="break", shape=filled, failures=failures, fixes=fixes)
     strides = _strides(shape, stride, filled)
     return ViewVerdict(ok=True, kind="view", shape=filled, stride=strides)
@@ -158,15 +120,6 @@ def infer_size(target: Sequence[int], numel: int) -> tuple[int, ...] | Literal["
     return tuple(numel // known if length == -1 else length for length in target)
 
 
-def _breaks(shape: tuple[int, ...], stride: tuple[int, ...]) -> list[_Break]:
-    """Return the uneven places from the left; lengths of 1 are passed over."""
-    return [
-        _Break(pair.dim, pair.right, pair.need, pair.have, math.prod(shape[pair.right :]))
-        for pair in neighbours(shape, stride)
-        if not pair.can_be_merged
-    ]
-
-
 def _suffix_products(target: Sequence[int]) -> dict[int, int]:
     """Return elements to the right of each boundary -> the dimension right of it."""
     products, inner = {1: len(target)}, 1
@@ -176,15 +129,11 @@ def _suffix_products(target: Sequence[int]) -> dict[int, int]:
     return products
 
 
-def _pair(broken: _Break, suffixes: dict[int, int]) -> BreakPair:
+def _failure(pair: Neighbours, num_inner: int, suffixes: dict[int, int]) -> BreakPair:
     """Name the target's dimension that would span the break: the next boundary left of it."""
-    wider = min(product for product in suffixes if product > broken.inner)
+    wider = min(product for product in suffixes if product > num_inner)
     return BreakPair(
-        dim=broken.dim,
-        right=broken.right,
-        need=broken.need,
-        have=broken.have,
-        target_dim=suffixes[wider],
+        dim=pair.dim, right=pair.right, need=pair.need, have=pair.have, target_dim=suffixes[wider]
     )
 
 
@@ -216,11 +165,3 @@ def _stretches(shape: tuple[int, ...], stride: tuple[int, ...]) -> Iterator[tupl
         if dim == 0 or is_uneven:
             yield numel, innermost
             numel, innermost = 1, stride[dim - 1]
-
-
-def _fixes(numel: int, target: tuple[int, ...]) -> tuple[Fix, ...]:
-    words = ", ".join(map(str, target))
-    return (
-        Fix(code=f".reshape({words})", num_elements_copied=numel),
-        Fix(code=f".contiguous().view({words})", num_elements_copied=numel),
-    )

@@ -20,8 +20,7 @@ from core.expressions.methods import WRITES
 from core.expressions.names import MUTATION
 from core.expressions.operation import IN_PLACE, WRITE, Value
 from core.tensors.layout import MAX_ADDRESSES, Layout
-from core.tensors.recorder import Recorder
-from core.tensors.trace import Step, Trace, TracedTensor, num_sound, trace
+from core.tensors.trace import Recorder, Step, Trace, TracedTensor, num_sound, trace
 
 WRITING: Final = frozenset({WRITE.name, *WRITES, *(call.name for call in IN_PLACE.values())})
 _LIMITS: Final = replace(MATERIALIZED, num_elements=MAX_ADDRESSES)  # each of them is looked at
@@ -31,21 +30,13 @@ MAX_NUMBERS: Final = 36  # of a variable that are handed on to be written out
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variable:
-    """A name of the program, before its last write and at its end.
+    """A name of the program, before its last write and at its end."""
 
-    Attributes:
-        name: As the reader wrote it.
-        tensor: Where its elements lie.
-        before: Its numbers, nested as its dimensions are; none if there are more than 36.
-        after: The same at the end.
-        changed: Positions of the elements that differ, counted in the tensor's own order.
-    """
-
-    name: str
-    tensor: TracedTensor
-    before: Values
-    after: Values
-    changed: tuple[int, ...]
+    name: str  # as the reader wrote it
+    tensor: TracedTensor  # where its elements lie
+    before: Values  # its numbers, nested as its dimensions are; none if there are more than 36
+    after: Values  # the same at the end
+    changed: tuple[int, ...]  # positions of the elements that differ, in its own order
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,20 +53,18 @@ class Written:
     """What a program wrote.
 
     Attributes:
-        trace: Its steps.
         variables: Those that were there before the last write, in order of appearance.
         changed: Storage key -> addresses whose values that statement changed, in elements.
         before, writing: The program as plain Python, up to the statement of the last write and from
             it on, as far as it was not refused.
-        refused: The statement that PyTorch itself refused; empty if there is none.
     """
 
-    trace: Trace
+    trace: Trace  # its steps
     variables: tuple[Variable, ...]
     changed: Mapping[str, tuple[int, ...]]
     before: str = ""
     writing: str = ""
-    refused: str = ""
+    refused: str = ""  # the statement that PyTorch itself refused; empty if there is none
 
     @property
     def writes(self) -> tuple[Step, ...]:

@@ -13,9 +13,8 @@ from core.train.control.commands import send
 from core.train.run import shelf
 from core.train.run.directory import read_info, runs_directory
 from core.train.run.disk import storage_error
-from core.train.run.frame import to_frame
 from core.train.run.reader import LEFT_OUT, RunReader
-from core.train.run.records import csv_lines, newest
+from core.train.run.records import COLUMNS, csv_lines, newest
 from core.train.run.state import read_state, state_sentence
 from core.train.start.bench import bench_lines
 from core.train.start.launch import resume_run, start_run
@@ -86,7 +85,10 @@ def _export(chosen: Namespace) -> Iterator[str]:
             with temporary.open("w", encoding="utf-8", newline="") as file:
                 file.writelines(csv_lines(records))
         else:
-            to_frame(records).to_parquet(temporary, index=False)
+            import pandas as pd
+
+            table = pd.DataFrame({name: records[name] for name in COLUMNS})
+            table.to_parquet(temporary, index=False)
         temporary.replace(target)
     except OSError as error:
         temporary.unlink(missing_ok=True)
@@ -112,11 +114,7 @@ def _delete(chosen: Namespace) -> Iterator[str]:
 
 
 def _run(chosen: Namespace) -> Path:
-    """Return the run directory that was named, made sure of.
-
-    Raises:
-        ValueError: it holds no run, or one of a newer version of this app.
-    """
+    """Return the run directory that was named, made sure of."""
     chosen.directory = chosen.directory.absolute()
     read_info(chosen.directory)
     return Path(chosen.directory)

@@ -25,17 +25,9 @@ def child_answer(
     too_late: str,
     failed: Callable[..., str],
 ) -> bytes:
-    """Return what `python -m module` writes to its standard output.
+    """Return what `python -m module` writes to its standard output, or raise a ValueError.
 
-    Args:
-        module: Such as "core.train.learning.tensors".
-        arguments: What follows it on the command line.
-        seconds: After these the process is ended.
-        too_late: The sentence for a process that was.
-        failed: Makes a sentence of `reason`, the error that a failed process complained of.
-
-    Raises:
-        ValueError: With one of these sentences.
+    `failed` makes its sentence of `reason`, what a failed process complained of.
     """
     try:
         child = subprocess.run(  # noqa: S603  our own module under our own interpreter

@@ -59,30 +59,21 @@ class TrainConfig:
     On CUDA some backward passes add in no fixed order: there the losses agree only nearly.
 
     Attributes:
-        name: Words for the run, made part of its directory's name.
         corpus: Key of `core.train.text.corpora.CORPORA`, or "upload".
-        tokenizer: One token a character, one a UTF-8 byte, or byte-pair encoding (BPE).
         bpe_vocab_size: With BPE, the most tokens it may learn: the 256 bytes and the merges.
-        num_layers, hidden_dim, num_heads, seq_len: The model, as in `GPTShape`.
-        batch_size: Sequences of one forward pass.
         accumulation_steps: Forward passes whose gradients make one optimizer step.
-        num_steps: Optimizer steps of the whole run.
-        learning_rate: Highest learning rate, reached after `warmup_steps`.
-        min_learning_rate: Where the cosine ends.
-        weight_decay, beta1, beta2: AdamW; the decay leaves one-dimensional weights alone.
+        learning_rate: The highest, reached after `warmup_steps`; the cosine ends at the lowest.
+        weight_decay: Leaves one-dimensional weights alone.
         grad_clip: Largest gradient norm; 0 switches clipping off.
         precision: "auto" is resolved by measuring before the run starts.
         device: "auto" takes CUDA, then MPS, then the CPU.
         gpu: On CUDA which GPU: a UUID or its beginning, or a number among the visible ones; empty
             for the least busy.
-        seed: Decides initial weights and batches.
-        eval_interval, sample_interval, checkpoint_interval, memory_interval: In steps.
         eval_batches: Batches of the validation text in one evaluation.
         sample_length: Tokens of one sample.
         max_steps_per_second: The governor; None lets the run go as fast as it can.
         max_seconds: Training time after which the run ends before its last step; None for as long
-            as the steps take. The time does not count while the run is paused or held back by the
-            governor: a reader slows it down to look at it.
+            as the steps take. Pauses and waits for the governor do not count.
 
     Raises:
         ValueError: If a value is outside `LIMITS` or not a known choice.
@@ -201,9 +192,6 @@ def setting(text: str) -> tuple[str, object]:
 
     >>> setting("num_layers=4"), setting("max_steps_per_second=none"), setting("gpu=0")
     (('num_layers', 4), ('max_steps_per_second', None), ('gpu', '0'))
-
-    Raises:
-        ValueError: there is no equals sign.
     """
     key, equals, value = text.partition("=")
     if not equals:

@@ -4,9 +4,10 @@
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -18,6 +19,7 @@ from pages.server.first_look import asks_for_a_page
 from pages.shared.navigation import PAGES
 
 OF_EVERY_PAGE: Final = frozenset({"lang", "units", "present", "hide", "lock"})
+SIDE_A: Final = "_a"
 _MOST_MOVES: Final = 20
 Pairs = Sequence[tuple[str, str]]
 
@@ -30,17 +32,24 @@ class Move:
         page: Address of the page in the old link, without "/".
         when: Setting -> its value in the old link; "*" is any value, "" is a setting that is left
             out of a link that says something else of that page.
+        any: Settings of which the old link has at least one; a side A ("lr_a") counts if it is of
+            a time before the plan. With `defaults` it is all of these, `names` and `drop`.
         to: Address of the page now; "" if it stays.
         set: Setting -> value, in front of what the link says itself.
+        defaults: Old setting -> what it was where the link left it out and says it in no new way.
+        products: Setting now -> old settings, or numbers, whose product it is.
         names: Old setting -> its name now. On another page all that is not listed is dropped.
-        values: Name now -> old value -> its value now.
+        values: Name now -> old value -> its value now; several settings as "plan_a=1&plan_b=2".
         drop: Settings that are no more.
     """
 
     page: str
-    when: Mapping[str, str]
+    when: Mapping[str, str] = field(default_factory=dict)
+    any: Sequence[str] = ()
     to: str = ""
     set: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    products: Mapping[str, Sequence[str]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     drop: Sequence[str] = ()
@@ -54,25 +63,69 @@ class Move:
             else given[name] == value if name in given
             else value == "" and says_something
             for name, value in self.when.items()
-        )  # fmt: skip
+        ) and (not self._old or any(_is_old(name, given) for name in self._old))  # fmt: skip
+
+    @property
+    def _old(self) -> Sequence[str]:
+        return self.any or ((*self.defaults, *self.names, *self.drop) if self.defaults else ())
 
     def applied(self, query: Pairs) -> list[tuple[str, str]]:
-        """Return what the link says now, hidden settings by their new names too."""
-        leaves = self.to not in ("", self.page)
-        new = list(self.set.items())
+        """Return what the link says now, hidden settings and side A by their new names too."""
+        given = dict(query)
+        left_out = [
+            (name, value)
+            for name, value in self.defaults.items()
+            if not {name, self.names.get(name, name)} & {*given, *self.set}
+        ]
+        return [*self.set.items(), *self._said([*left_out, *query])]
+
+    def _said(self, query: Pairs) -> Iterator[tuple[str, str]]:
+        given, leaves = dict(query), self.to not in ("", self.page)
+        for name, parts in self.products.items():
+            if (product := _product(parts, given)) is not None:
+                yield name, product
         for name, value in query:
             known = name in OF_EVERY_PAGE or name in self.names or not leaves
             if not known or name in self.drop or name in self.set:
                 continue
             now = self.names.get(name, name)
-            new.append((now, self._hidden(value) if now == "hide" else self._value(now, value)))
-        return new
+            if now == "hide":
+                yield now, ",".join(map(self._hidden, value.split(",")))
+            elif name.endswith(SIDE_A) and _is_old(name, {name: value}):
+                yield now, self._side(name.removesuffix(SIDE_A), value)
+            else:
+                text = self.values.get(now, {}).get(value, value)
+                yield from parse_qsl(text) if "=" in text and now in self.values else [(now, text)]
 
-    def _value(self, name: str, value: str) -> str:
-        return self.values.get(name, {}).get(value, value)
+    def _hidden(self, name: str) -> str:
+        """Return a hidden setting by its new name, whether the link names the page with it or not.
 
-    def _hidden(self, names: str) -> str:
-        return ",".join(self.names.get(each, each) for each in names.split(","))
+        Of a setting that went into a product that is the product's name.
+        """
+        into = {part: new for new, parts in reversed(self.products.items()) for part in parts}
+        for old, new in (into | dict(self.names)).items():
+            if name in (old, old.partition("_")[2]):
+                return new
+        return name
+
+    def _side(self, page: str, text: str) -> str:
+        """Return the text of a side A, which names settings of the page without its name."""
+        old = dict(self.defaults) | {f"{page}_{name}": value for name, value in parse_qsl(text)}
+        _page, now, _moved = _lead(self.page, list(old.items()))
+        return urlencode({name.removeprefix(f"{page}_"): value for name, value in now}, safe=",:/+")
+
+
+def _is_old(name: str, given: Mapping[str, str]) -> bool:
+    return name in given and not (name.endswith(SIDE_A) and "plan_" in given[name])
+
+
+def _product(parts: Sequence[str], given: Mapping[str, str]) -> str | None:
+    """Return a product as the address writes numbers; None if a factor is none."""
+    try:
+        product = prod(float(given.get(each, each)) for each in parts)
+    except ValueError:
+        return None
+    return str(int(product)) if product.is_integer() else str(product)
 
 
 class MovedLinks:
@@ -83,28 +136,37 @@ class MovedLinks:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the new address, or pass the request on."""
-        old = f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
-        new = moved(old) if asks_for_a_page(scope) else old
-        if new != old:
-            await RedirectResponse(new)(scope, receive, send)
-        else:
+        if not asks_for_a_page(scope):
             await self.app(scope, receive, send)
+            return
+        old = f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
+        new = moved(old)
+        if new == old:
+            await self.app(scope, receive, send)
+        else:
+            await RedirectResponse(new)(scope, receive, send)
 
 
 def moved(address: str) -> str:
     """Return where an address leads: "/page?setting=value"; one that is not old as it is."""
     parts = urlsplit(address)
-    page, is_old = parts.path.strip("/") or PAGES[0].address, False
-    query = parse_qsl(parts.query, keep_blank_values=True)
+    page = parts.path.strip("/") or PAGES[0].address
+    page, query, is_old = _lead(page, parse_qsl(parts.query, keep_blank_values=True))
+    if not is_old:
+        return address
+    path = parts.path if page == parts.path.strip("/") or page == PAGES[0].address else f"/{page}"
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def _lead(page: str, query: Pairs) -> tuple[str, Pairs, bool]:
+    """Return the page and the settings at the end of all rows, and whether one was about them."""
+    is_old = False
     for _move in range(_MOST_MOVES):
         move = next((row for row in load_moves() if row.is_about(page, query)), None)
         if move is None:
             break
         page, query, is_old = move.to or page, move.applied(query), True
-    if not is_old:
-        return address
-    path = parts.path if page == parts.path.strip("/") or page == PAGES[0].address else f"/{page}"
-    return f"{path}?{urlencode(query)}" if query else path
+    return page, query, is_old
 
 
 @cache

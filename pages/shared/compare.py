@@ -17,6 +17,7 @@ from pages.shared.settings import is_hidden, locked
 from pages.shared.sides import Side, not_understood, read_as, read_side, write_side
 
 SETTING: Final = "a"
+PLAN: Final = "plan_"  # the settings that all pages of Sizing share
 MAX_CHARS: Final = 8000  # of a config.json with its marks written out
 _NO_PART_OF_A: Final = frozenset({SETTING, "tab", "predict"})
 
@@ -99,16 +100,20 @@ def _state(inputs: Inputs) -> dict[str, link.Parameter]:
     found = {
         each.name.removeprefix(start): each
         for each in link.parameters()
-        if each.name.startswith(start)
+        if each.name.startswith((start, PLAN))
     }
     no_part = {*_NO_PART_OF_A, *inputs.of_picture}
     return {name: each for name, each in found.items() if name not in no_part}
 
 
 def _keep(inputs: Inputs) -> None:
-    """Keep the present state as A: its inputs that are not at their defaults."""
+    """Keep the present state as A: its inputs that are not at their defaults, and the model."""
     state = _state(inputs).items()
-    changed = {name: each.value for name, each in state if each.value != each.default}
+    changed = {
+        name: each.value
+        for name, each in state
+        if each.value != each.default or name == f"{PLAN}model"  # marks a text that knows the plan
+    }
     inputs.set(SETTING, write_side(changed))
 
 

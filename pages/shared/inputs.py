@@ -9,7 +9,7 @@ While two settings are compared, the inputs of the other one are read by the sam
 # ruff: noqa: PLR0913  an input has a name, a label, a range, a default and a help text
 # ruff: noqa: A002  `help` is Streamlit's own name
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -44,8 +44,8 @@ class Inputs:
 
     def used(self, name: str, default: str = "") -> str:
         """Return what an input was in this run or, if it comes later on the page, in the last."""
-        if (side := sides.reading()) and name in side.used:
-            return str(side.used[name])
+        if (side := sides.reading()) and (short := side.short(self.page, name)) in side.used:
+            return str(side.used[short])
         return str(link.book().used.get(self.key(name), default))
 
     def set(self, name: str, value: object) -> None:
@@ -177,7 +177,7 @@ class Inputs:
         self,
         name: str,
         label: str,
-        options: Sequence[T],
+        options: Sequence[T] | Mapping[T, str],
         *,
         default: T,
         labels: Callable[[T], str] = str,
@@ -185,6 +185,7 @@ class Inputs:
         disabled: bool = False,
     ) -> T:
         """Show `options` side by side, for up to five of them."""
+        options, labels = _with_words(options, labels)
         draw = partial(
             st.segmented_control, label, options, format_func=labels, help=help, required=True
         )
@@ -194,7 +195,7 @@ class Inputs:
         self,
         name: str,
         label: str,
-        options: Sequence[T],
+        options: Sequence[T] | Mapping[T, str],
         *,
         default: T,
         labels: Callable[[T], str] = str,
@@ -202,6 +203,7 @@ class Inputs:
         disabled: bool = False,
     ) -> T:
         """Show `options` in a list that opens, for more than five of them."""
+        options, labels = _with_words(options, labels)
         draw = partial(st.selectbox, label, options, format_func=labels, help=help)
         return self.choose(name, accepts.one_of(options, default), draw, disabled=disabled)
 
@@ -241,6 +243,8 @@ class Inputs:
             chosen = accepted.read(_word(key, accepted))
             seen = f"{key}_choice"
             wanted = accepted.default if chosen is None else chosen
+            if sides.is_unseen():
+                return wanted
             start = {}
             if stops is None:
                 st.session_state[seen] = wanted
@@ -252,6 +256,15 @@ class Inputs:
             return option
 
         return pick(self.page, name, accepted, show, disabled=disabled, kept=accepted.write)
+
+
+def _with_words(
+    options: Sequence[T] | Mapping[T, str], labels: Callable[[T], str]
+) -> tuple[Sequence[T], Callable[[T], str]]:
+    """Return options and what shows each: of a mapping, its words in the reader's language."""
+    if isinstance(options, Mapping):
+        return tuple(options), lambda option: _(options[option])
+    return options, labels
 
 
 def stand_at(key: str, option: object, stops: tuple[str, ...]) -> dict[str, Any]:
@@ -294,7 +307,7 @@ def pick(
         kept: How the session keeps a value under this key; as it is, unless said otherwise.
     """
     if side := sides.reading():
-        return side.take(name, accepted)
+        return side.take(page, name, accepted)
     key = f"{page}_{name}"
     raw = link.raw_value(key)
     asked = None if raw is None else accepted.read(raw)

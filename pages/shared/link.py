@@ -78,6 +78,10 @@ class Book:
         stops: Key of a slider -> the words of its stops when it was last drawn.
         clicked: Whether this run begins with a click on a control that a field stands for.
         overtaken: Name -> what its control says, where this run begins with another word.
+        entering: Whether the page is about to be shown by a menu, a link or a reload.
+        arrived: Whether it was in this run: no input of its own has started it.
+        my_plan: Setting of Sizing -> the reader's own value, which no lesson overwrites.
+        in_lesson: Whether a lesson's plan stands in its place.
     """
 
     page: str = ""
@@ -93,6 +97,10 @@ class Book:
     stops: dict[str, tuple[str, ...]] = field(default_factory=dict)
     clicked: bool = False
     overtaken: dict[str, str] = field(default_factory=dict)
+    entering: bool = False
+    arrived: bool = False
+    my_plan: dict[str, str] = field(default_factory=dict)
+    in_lesson: bool = False
 
 
 def book() -> Book:
@@ -110,6 +118,7 @@ def begin_page() -> None:
     """Forget the parameters of the page; those of the frame and what was clicked last stand."""
     notes = book()
     notes.parameters, notes.beyond = dict(notes.of_frame), ""
+    notes.arrived, notes.entering = notes.entering, False
     if notes.clicked:
         st.session_state.update(notes.overtaken)
     notes.clicked, notes.overtaken = False, {}
@@ -126,6 +135,7 @@ def enter(page: str) -> None:
             name: each for name, each in notes.refusals.items() if name in notes.parameters
         }
     notes.last_page = notes.page = page
+    notes.entering = True
     notes.of_frame = dict(notes.parameters)
 
 
@@ -153,8 +163,17 @@ def values() -> Mapping[str, str]:
 
 
 def defaults_of(page: str) -> Mapping[str, str]:
-    """Return the defaults of a page's own settings, as far as this reader has met them."""
-    return dict(book().defaults.get(page, {}))
+    """Return the defaults of a page's settings, as far as this reader has met them.
+
+    Those of the plan are met on any page of Sizing.
+    """
+    room, met = page.partition("/")[0], book().defaults
+    plan = {
+        name: default
+        for other, found in met.items() if other.partition("/")[0] == room == "plan"
+        for name, default in found.items() if name.startswith("plan_")
+    }  # fmt: skip
+    return plan | met.get(page, {})
 
 
 def raw_value(name: str) -> str | None:

@@ -41,8 +41,13 @@ class Side:
     used: dict[str, Any] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
 
-    def take(self, name: str, accepted: Accepts[T]) -> T:
+    def short(self, page: str, name: str) -> str:
+        """Return how the text calls an input: of the page's own without the page's name."""
+        return name if f"{page}_a" == self.name else f"{page}_{name}"
+
+    def take(self, page: str, name: str, accepted: Accepts[T]) -> T:
         """Return the value of an input, its default where the text says none that is accepted."""
+        name = self.short(page, name)
         text = self.values.get(name)
         value = None if text is None else accepted.read(text)
         if value is None:
@@ -105,6 +110,26 @@ def read_as(side: Side) -> Iterator[None]:
         yield
     finally:
         _RUN.side = None
+
+
+@contextmanager
+def out_of_sight(name: str) -> Iterator[None]:
+    """Let the inputs asked for inside be kept and linked, but seen by nobody.
+
+    Args:
+        name: Of the place, another one for each on a page.
+    """
+    _RUN.unseen = True
+    try:
+        with box(st.container, key=f"bound_{name}"):
+            yield
+    finally:
+        _RUN.unseen = False
+
+
+def is_unseen() -> bool:
+    """Return whether the inputs that are asked for now are seen by nobody."""
+    return getattr(_RUN, "unseen", False)
 
 
 def box(make: Callable[..., DeltaGenerator], *args: object, **fields: object) -> DeltaGenerator:

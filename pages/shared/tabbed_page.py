@@ -72,6 +72,7 @@ class Shown:
 
     Attributes:
         headline: The sentence that answers the question; "" if the tab has drawn it itself.
+        line: A sentence under it, which the page adds.
         beside_headline: Draws what stands to the right of it.
         charts: The pictures.
         part: Another one, that the tab has drawn itself.
@@ -85,6 +86,7 @@ class Shown:
     """
 
     headline: str = ""
+    line: str = ""
     beside_headline: Callable[[], None] | None = None
     charts: Sequence[Chart] = ()
     part: Part | None = None
@@ -137,6 +139,7 @@ class Page:
         refusal: What to show for choices that cannot be, given the sentence why.
         snippet: Name of the code; else the tab's.
         reading: The page's text: its name beside the page, or what shows it.
+        line: A sentence under the headline for what was chosen; "" for none.
     """
 
     inputs: Inputs
@@ -147,6 +150,7 @@ class Page:
     refusal: Callable[[ValueError], Shown] | None = None
     snippet: str = ""
     reading: str | Callable[[], None] = "reading"
+    line: Callable[[Any], str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -313,7 +317,9 @@ def _show(
                 except ValueError as error:
                     with places.side_a:
                         compare.left_out(error)
-            return tab.show(*wanted)
+            shown = tab.show(*wanted)
+            line = page.line(chosen.case) if page.line and tab.with_inputs else ""
+            return replace(shown, line=line)
         except ValueError as error:
             if page.refusal is None:
                 raise
@@ -372,6 +378,9 @@ def _draw_headline(shown: Shown, *, waits: bool) -> None:
         headline(shown.headline, waits=waits)
         if shown.beside_headline:
             shown.beside_headline()
+    if shown.line and not waits:
+        with st.container(key="page_line"):
+            st.caption(shown.line)
 
 
 def _beside(shown: Shown) -> tuple[DeltaGenerator, DeltaGenerator]:

@@ -25,13 +25,7 @@ def test_the_headline_is_what_was_measured_and_its_code_measures_the_same(open_p
 def test_the_segment_leads_on_to_training_memory(open_page):
     app = open_page(PAGE, accum_segment="8")
     (query,) = [each.query_string for each in page_links(app) if each.page == "training-memory"]
-    assert parse_qs(query) == {"memory_checkpointing": ["every_k"], "memory_every": ["8"]}
-
-
-def test_fewer_layers_bring_a_segment_back_to_their_number(open_page):
-    app = open_page(PAGE, accum_segment="12")
-    app.slider(key="accum_layers").set_value(6).run()
-    assert "every 6 layers" in headline(app)
+    assert parse_qs(query) == {"plan_checkpointing": ["every_k"], "plan_every": ["8"]}
 
 
 def test_gelu_gains_where_relu_does_not(open_page):

@@ -244,28 +244,6 @@ def test_widths_that_a_hidden_input_no_longer_allows_are_explained(open_page):
     assert len(app.error) == 1
 
 
-def test_a_format_too_wide_for_a_map_says_so(open_page):
-    app = open_page(KEY, bits_tab="codes", bits_format="float32")
-
-    assert any("4,294,967,296 codes are too many" in text for text in texts(app))
-
-
-def test_every_width_of_the_designer_makes_a_format(open_page):
-    rules = ({}, {"bits_nans": "one"}, {"bits_nans": "none", "bits_inf": "false"})
-    for each in rules:
-        limits = open_page("dtypes/bit_layouts", bits_tab="designer", **each)
-        exp = limits.slider(key="bits_exp")
-        for width in (int(exp.min), int(exp.max)):
-            app = open_page("dtypes/bit_layouts", bits_tab="designer", bits_exp=str(width), **each)
-            man = app.slider(key="bits_man")
-            for digits in (int(man.min), int(man.max)):
-                man = app.slider(key="bits_man").set_value(digits)
-                app.run()
-                assert [error.value for error in app.error] == [], (each, width, digits)
-                assert f"`E{width}M{digits}`" in app.session_state["headline"]
-    assert exp.min == 0, "no NaN and no infinity: a format without exponent"
-
-
 def test_a_rule_that_needs_codes_takes_them_from_the_widths(open_page):
     free = {"bits_nans": "none", "bits_inf": "false", "bits_exp": "0", "bits_man": "1"}
     app = open_page("dtypes/bit_layouts", bits_tab="designer", **free)

@@ -2,10 +2,8 @@
 
 import pytest
 
-from core.tensors.broadcast_examples import EXAMPLES, PRODUCTS
-from core.tensors.shape_text import ABSENT, written_shape
-from pages.shared.lessons import lessons_of
-from tests.app.shown import ask, commit, headline, said, texts
+from core.tensors.shape_text import ABSENT
+from tests.app.shown import ask, commit, headline, said
 
 KEY = "tensors/broadcasting"
 
@@ -18,10 +16,6 @@ def slider(app, name):
 def drag(app, name, length):
     slider(app, name).set_value(length).run()
     return headline(app)
-
-
-def test_the_page_opens_with_a_column_and_a_row(open_page):
-    assert headline(open_page(KEY)).startswith("(3, 1) + (1, 4) → (3, 4)")
 
 
 def test_dragging_a_length_changes_the_shape_and_the_link(open_page):
@@ -39,9 +33,9 @@ def test_a_dimension_appears_and_goes_at_the_left(open_page):
     assert drag(app, "a", ABSENT).startswith("(3, 1) + (1, 4) → (3, 4)")
 
 
-@pytest.mark.parametrize("dim", ["-1", "-2", "-3", "-4"])
+@pytest.mark.parametrize("dim", ["-1", "-4"])
 def test_no_stop_of_a_slider_leads_to_an_exception(open_page, dim):
-    for length in ("0", "1", "16", "8192"):
+    for length in ("0", "8192"):
         app = open_page(KEY, broad_dim=dim)
         for name in "ab":
             assert drag(app, name, int(length)), (dim, name, length)
@@ -65,21 +59,6 @@ def test_one_shape_alone_is_too_few_and_four_are_welcome(open_page):
     assert "two shapes" in open_page(KEY, broad_b="").error[0].value
     app = open_page(KEY, broad_a="2, 128, 768", broad_b="2, 128, 1", broad_c="768", broad_d="()")
     assert "+ () → (2, 128, 768)" in headline(app)
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.key)
-def test_every_example_is_drawn(open_page, example):
-    shapes = dict(zip(("broad_a", "broad_b", "broad_c", "broad_d"), example.shapes, strict=False))
-    query = {name: written_shape(shape) for name, shape in shapes.items()}
-    app = open_page(KEY, **query)
-    assert all(str(shape) in headline(app) for shape in example.shapes)
-
-
-@pytest.mark.parametrize("product", PRODUCTS, ids=lambda each: each.key)
-def test_every_product_is_drawn(open_page, product):
-    query = {"broad_x": written_shape(product.left), "broad_y": written_shape(product.right)}
-    app = open_page(KEY, broad_tab="matmul", **query)
-    assert f"{product.left} @ {product.right}" in headline(app)
 
 
 @pytest.mark.parametrize(
@@ -134,21 +113,6 @@ def test_the_answer_is_hidden_until_the_reader_commits(open_page, tab, key, choi
     assert not [words for words in told if words in said(app)]
     after = said(commit(app, key, choice))
     assert [words for words in told if words not in after] == []
-
-
-@pytest.mark.parametrize("lesson", lessons_of(KEY), ids=lambda lesson: lesson.slug)
-def test_the_code_of_every_lesson_prints_what_its_headline_says(open_page, run_code, lesson):
-    app = open_page(KEY, **lesson.query)
-    assert not any("was not accepted" in text for text in texts(app))
-    printed = run_code(app)
-    tab = lesson.query.get("broad_tab", "shapes")
-    if tab == "shapes" and "→" in headline(app):
-        result = headline(app).partition("→ ")[2].partition(" with")[0]
-        assert f"result {result}" in printed
-    elif tab == "masks":
-        assert ("NaN" in headline(app)) == ("1 rows are NaN" in printed)
-    else:
-        assert "copied" in printed or "must match" in printed
 
 
 def test_a_locked_page_has_no_slider_that_moves(open_page):

@@ -102,11 +102,6 @@ def test_the_terminal_tells_address_code_and_pin_and_the_pin_leaves_the_environm
     assert "B2G_TEACHER_PIN" not in os.environ
 
 
-def test_a_server_for_this_computer_tells_nothing(capsys):
-    announce()
-    assert capsys.readouterr().out == ""
-
-
 def test_a_viewer_reads_who_controls_and_finds_every_control_greyed(viewer):
     assert not viewer.exception
     assert button(viewer, "Train").disabled
@@ -277,23 +272,6 @@ def test_who_waits_can_leave_also_when_the_teacher_allows_no_more_or_gives_the_p
     app = give(app, PIN)
     app = button(app, "Leave the line").click().run()
     assert not [each for each in app.button if each.label in {"Leave the line", "Train my own"}]
-
-
-def test_a_reload_keeps_a_student_s_own_run(
-    viewer, line, as_browser, open_page, a_run, monkeypatch
-):
-    button(viewer.run(), "Train my own").click().run()
-    started(line, monkeypatch, a_run.name)
-    app = open_page(PAGE)
-    assert app.query_params["run"] == a_run.name
-    assert "This run is your own" in texts(app)
-    assert browser_part(app, "live_chart")["controls"] == "enabled"
-    as_browser("ben")
-    other = open_page(PAGE, run=a_run.name)
-    assert "This run is your own" not in texts(other)
-    assert browser_part(other, "live_chart")["controls"] == "disabled"
-    with pytest.raises(ControlRefusedError, match="You are watching"):
-        send_command(a_run.name, "stop", None)
 
 
 def test_a_reload_stays_with_the_run_that_the_student_looks_at(

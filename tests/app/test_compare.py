@@ -1,6 +1,7 @@
 """Two settings side by side on four pages: kept, linked, swapped, ended, locked, refused."""
 
 import json
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -8,18 +9,22 @@ from tests.app.shown import OWN, alt, headline, parameters, said
 
 # Page, its short name, the tabs that compare, and what makes B another setting.
 PAGES = (
-    ("plan/model_sizes", "sizes", ("model", "parts"), {"size": "llama-2-70b"}),
-    ("plan/training_memory", "memory", ("bar", "scenarios"), {"precision": "fp32"}),
-    ("plan/serving", "serving", ("memory", "speed"), {"weights": "int4_group128"}),
-    ("plan/flops_and_time", "flops", ("time", "mfu"), {"dtype": "fp8"}),
-    ("plan/flops_and_time", "flops", ("components",), {"model": "llama-3.1-70b"}),
+    ("plan/model_sizes", "sizes", ("model", "parts"), {"plan_model": "llama-2-70b"}),
+    ("plan/training_memory", "memory", ("bar",), {"plan_precision": "fp32"}),
+    ("plan/serving", "serving", ("memory", "speed"), {"plan_weights": "int4_group128"}),
+    ("plan/flops_and_time", "flops", ("mfu",), {"dtype": "fp8"}),
+    ("plan/flops_and_time", "flops", ("time", "components"), {"plan_model": "llama-3.1-70b"}),
 )
 CASES = [(page, name, tab, other) for page, name, tabs, other in PAGES for tab in tabs]
 each_tab = pytest.mark.parametrize(("page", "name", "tab", "other"), CASES)
 
 
 def query(name, values):
-    return {f"{name}_{each}": value for each, value in values.items()}
+    return {key(name, each): value for each, value in values.items()}
+
+
+def key(name, each):
+    return each if each.startswith("plan_") else f"{name}_{each}"
 
 
 @each_tab
@@ -29,9 +34,11 @@ def test_a_link_brings_both_sides_back_and_the_reader_in_either_language(
     app = open_page(page, **query(name, {"tab": tab, **other}))
     app.button(key=f"{name}_compare").click().run()
     same = headline(app)
-    assert parameters(app)[f"{name}_a"] == "&".join(f"{k}={v}" for k, v in other.items())
+    kept = dict(parse_qsl(parameters(app)[f"{name}_a"]))
+    assert kept.items() >= other.items()
+    assert kept.keys() <= {*other, "plan_model"}
     for each in other:
-        app.session_state[f"{name}_{each}"] = parameters_default(app, f"{name}_{each}")
+        app.session_state[key(name, each)] = parameters_default(app, key(name, each))
     app.run()
     different, told = headline(app), alt(app)
     assert different != same
@@ -52,14 +59,14 @@ def test_the_sides_are_swapped_and_the_comparison_is_ended(open_page, page, name
     first = headline(app)
     app.button(key=f"{name}_swap").click().run()
     now = parameters(app)
-    assert now[f"{name}_a"] == "&".join(f"{k}={v}" for k, v in other.items())
-    assert all(now[f"{name}_{k}"] == parameters_default(app, f"{name}_{k}") for k in other)
+    assert dict(parse_qsl(now[f"{name}_a"])).items() >= other.items()
+    assert all(now[key(name, k)] == parameters_default(app, key(name, k)) for k in other)
     assert headline(app) != first
     app.button(key=f"{name}_swap").click().run()
     assert headline(app) == first
     app.button(key=f"{name}_end").click().run()
     assert parameters(app)[f"{name}_a"] == ""
-    assert parameters(app)[f"{name}_{next(iter(other))}"] == next(iter(other.values()))
+    assert parameters(app)[key(name, next(iter(other)))] == next(iter(other.values()))
     assert app.button(key=f"{name}_compare").label == "Compare with…"
 
 
@@ -75,36 +82,37 @@ def test_a_locked_page_keeps_both_sides_and_a_hidden_a_has_no_buttons(open_page,
 
 
 def test_what_a_link_says_wrongly_about_a_is_told_by_name(open_page):
-    text = "size=llamx&format=bfloat16&foo=1"
-    app = open_page("plan/model_sizes", sizes_a=text, sizes_size="llama-2-70b")
-    assert headline(app).startswith("B needs 10.2 times A's memory: 128 GiB against 12.6 GiB")
-    assert "`sizes_a: size` = `llamx` was not accepted" in said(app)
-    assert "`llama-2-7b` is used instead" in said(app)
+    text = "plan_model=llamx&plan_weights=bfloat16&foo=1"
+    app = open_page("plan/model_sizes", sizes_a=text, plan_model="llama-2-70b")
+    assert headline(app).startswith("B needs 8.59 times A's memory: 128 GiB against 15.0 GiB")
+    assert "`sizes_a: plan_model` = `llamx` was not accepted" in said(app)
+    assert "`llama-3.1-8b` is used instead" in said(app)
     assert "A also sets `foo`" in said(app)
-    beyond = open_page("plan/training_memory", memory_a="batch=1000000&seq=inf")
-    assert "a whole number from 1 to 256; `1` is used instead" in said(beyond)
-    assert "`memory_a: seq` = `inf` was not accepted" in said(beyond)
+    beyond = open_page("plan/training_memory", memory_a="plan_batch=1000000&plan_length=inf")
+    assert "a whole number from 1 to 4096; `1` is used instead" in said(beyond)
+    assert "`memory_a: plan_length` = `inf` was not accepted" in said(beyond)
 
 
 @pytest.mark.parametrize("text", ["inf", "&&&", "=", "x" * 3000, "%zz", "\x00\u202e`<b>"])
 def test_a_text_that_says_nothing_is_told_and_a_is_at_its_defaults(open_page, text):
     app = open_page("plan/model_sizes", sizes_a=text)
-    assert "A and B need the same memory: 12.6 GiB" in headline(app)
+    assert "A and B need the same memory: 15.0 GiB" in headline(app)
     assert "cannot be read" in said(app) or "A also sets" in said(app)
 
 
 def test_a_setting_that_cannot_be_leaves_the_other_alone(open_page):
-    app = open_page("plan/training_memory", memory_a="model=deepseek-v3&lora=true")
-    assert headline(app).startswith("Training Llama-2 7B needs 124 GiB")
+    text = "plan_model=deepseek-v3&plan_lora=bfloat16"
+    app = open_page("plan/training_memory", memory_a=text)
+    assert headline(app).startswith("Training Llama-3.1 8B needs 33.7 GiB")
     assert "Nothing is compared: DeepSeek-V3 has no matrix" in said(app)
     assert not app.button(key="memory_end").disabled
 
 
 def test_a_config_of_the_readers_own_is_one_of_the_sides(open_page):
     config = json.dumps(OWN, separators=(",", ":"))
-    app = open_page("plan/model_sizes", sizes_config=config)
+    app = open_page("plan/model_sizes", plan_model="own", plan_config=config)
     app.button(key="sizes_compare").click().run()
-    app.session_state["sizes_config"] = ""
+    app.session_state["plan_model"] = "llama-2-7b"
     app.run()
     assert headline(app).startswith("B needs ")
     assert "A is llama in bfloat16, B is Llama-2 7B in bfloat16" in alt(app)
@@ -115,7 +123,7 @@ def test_a_config_of_the_readers_own_is_one_of_the_sides(open_page):
 def test_a_config_that_no_link_can_carry_is_not_kept_and_the_button_says_why(open_page):
     many = {"sliding_window": 9, "num_hidden_layers": 300}
     long = json.dumps({**OWN, **many, "layer_types": ["sliding_attention"] * 300})
-    app = open_page("plan/model_sizes")
+    app = open_page("plan/model_sizes", plan_model="own")
     app.session_state["own_config_long"] = long
     app.run()
     assert app.button(key="sizes_compare").disabled
@@ -127,18 +135,22 @@ def test_a_config_that_no_link_can_carry_is_not_kept_and_the_button_says_why(ope
 
 def test_the_reader_chooses_the_formats_and_their_order_for_both_sides(open_page):
     formats = "int4_group128,bfloat16"
-    app = open_page("plan/model_sizes", sizes_formats=formats, sizes_a="size=llama-2-13b")
+    query = {"sizes_formats": formats, "plan_model": "llama-2-7b"}
+    app = open_page("plan/model_sizes", sizes_a="plan_model=llama-2-13b", **query)
     rows = alt(app).partition("A: ")[2]
     assert rows.index("int4_group128 6.") < rows.index("bfloat16 24.2 GiB and 12.6 GiB")
     assert "float32" not in alt(app)
-    alone = open_page("plan/model_sizes", sizes_formats=formats)
+    alone = open_page("plan/model_sizes", **query)
     assert "int4_group128 3.60 GiB ✓ fits, bfloat16 12.6 GiB" in alt(alone)
     bad = open_page("plan/model_sizes", sizes_formats="bfloat16,bfloat16")
     assert "`sizes_formats` = `bfloat16,bfloat16` was not accepted: allowed is up to 8" in said(bad)
 
 
 def test_both_codes_stand_one_after_the_other_and_run(open_page, run_code):
-    app = open_page("plan/serving", serving_a="default", serving_weights="int4_group128")
+    app = open_page(
+        "plan/serving", serving_a="plan_model=llama-3.1-8b&plan_devices=1", plan_devices="1",
+        plan_weights="int4_group128",
+    )  # fmt: skip
     printed = run_code(app, "serve")
     assert "weights 14.9" in printed or "weights 15.0" in printed
     assert "weights 5.31 GiB" in printed

@@ -3,8 +3,6 @@
 import re
 
 import pytest
-import torch
-from torch.utils.data import DataLoader, DistributedSampler
 
 from core.train.start.loader_speed import LoaderTiming, recorded_timings
 from pages.train.data_and_batches import loader
@@ -49,43 +47,10 @@ def test_a_text_shorter_than_a_window_is_a_sentence(open_page, sentence):
     assert f"The text has {len(sentence)} tokens; a window of 8" in app.error[0].value
 
 
-@pytest.mark.parametrize(("drop", "steps", "last"), [("false", 16, 40), ("true", 15, 64)])
-def test_a_thousand_items_make_fifteen_full_batches(open_page, run_code, drop, steps, last):
-    app = open_page(
-        PAGE, batches_tab="ranks", batches_items="1000", batches_rank_batch="64",
-        batches_ranks="1", batches_drop_last=drop,
-    )  # fmt: skip
-    assert f"{steps} steps, the last with {last} items" in headline(app)
-    loader = DataLoader(
-        range(1000), 64, shuffle=True, drop_last=drop == "true",
-        generator=torch.Generator().manual_seed(0),
-    )  # fmt: skip
-    first = next(iter(loader)).tolist()[:6]
-    assert ", ".join(map(str, first)) in alts(app)
-    assert run_code(app) == f"{steps} batches; the first begins with {first}\n"
-
-
-def test_ranks_read_what_the_distributed_sampler_deals(open_page, run_code):
-    app = open_page(PAGE, batches_tab="ranks", batches_ranks="3", batches_items="20")
-    dealt = list(DistributedSampler(range(20), 3, 0, seed=0))
-    assert f"rank 0 begins with the items {', '.join(map(str, dealt[:6]))}." in alts(app)
-    assert str(dealt[:4]) in run_code(app)
-    assert any("Read twice: 1." in each.value for each in app.caption)
-
-
 def test_without_set_epoch_the_order_is_told_to_be_the_same(open_page):
     for ranks, calls, told in (("2", "false", True), ("2", "true", False), ("1", "false", False)):
         app = open_page(PAGE, batches_tab="ranks", batches_ranks=ranks, batches_set_epoch=calls)
         assert ("the same order" in headline(app)) is told, (ranks, calls)
-
-
-def test_a_batch_that_drop_last_throws_away_leaves_no_step(open_page, run_code):
-    app = open_page(
-        PAGE, batches_tab="ranks", batches_items="3", batches_rank_batch="4", batches_ranks="1",
-        batches_drop_last="true",
-    )  # fmt: skip
-    assert "0 steps" in headline(app)
-    assert run_code(app) == "0 batches; the first begins with []\n"
 
 
 def test_loaders_are_measured_at_the_push_of_a_button_and_drawn(open_page, monkeypatch):

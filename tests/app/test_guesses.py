@@ -33,8 +33,10 @@ CRISP = re.compile(
 def opened(open_page, page, tab, config, device):
     """Open a tab on the reader's own model and a device."""
     name = TABS[page][0]
-    values = {"tab": tab, "config": json.dumps(config), "model": "own", "device": device}
-    return open_page(page, **{f"{name}_{key}": value for key, value in values.items()})
+    start = name if name == "parallel" else "plan"
+    values = {"config": json.dumps(config), "model": "own", "device": device}
+    query = {f"{start}_{key}": value for key, value in values.items()}
+    return open_page(page, **{f"{name}_tab": tab, **query})
 
 
 @pytest.mark.parametrize("page", TABS)
@@ -64,7 +66,7 @@ def test_a_known_model_stays_certain_and_a_tab_without_it_has_no_caveat(open_pag
     assert "holds every format" in headline(app)
     config = json.dumps(SIZES)
     for query in ({"sizes_several": "true"}, {"sizes_tab": "parts", "sizes_tensor": "logits"}):
-        app = open_page("plan/model_sizes", sizes_config=config, **query)
+        app = open_page("plan/model_sizes", plan_model="own", plan_config=config, **query)
         assert "guessed" not in headline(app), query
 
 
@@ -82,7 +84,7 @@ def test_what_a_link_does_not_carry_is_said_once_and_a_field_that_counts_stays(o
     app = opened(open_page, "plan/model_sizes", "model", LLAMA | strange, "t4")
     for _again in range(2):
         app.run()
-        kept = json.loads(app.session_state["sizes_config"])
+        kept = json.loads(app.session_state["plan_config"])
         assert kept == LLAMA
         said = "Left out, for they change no count: `bos_token_id`, `rope_theta`, `torch_dtype`."
         assert said in "\n".join(captions(app))

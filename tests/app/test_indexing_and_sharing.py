@@ -7,11 +7,10 @@ from contextlib import nullcontext
 import pytest
 
 from core.tensors.creation import CREATIONS
+from core.tensors.examples import WRITE_PRESETS
 from core.tensors.index_pairs import PAIRS
 from core.tensors.numpy_bridge import BRIDGES
-from core.tensors.presets import WRITE_PRESETS
 from core.tensors.strided_windows import WINDOWS
-from pages.shared.lessons import lessons_of
 from tests.app.shown import ask, captions, commit, headline, said
 
 KEY = "tensors/indexing_and_sharing"
@@ -36,7 +35,7 @@ def test_the_page_opens_with_a_write_through_a_transpose_and_marks_one_address(o
     assert table["After"][1] == "[[0, **100**], [1, 4], [2, 5]]"
 
 
-@pytest.mark.parametrize("preset", WRITE_PRESETS, ids=lambda preset: preset.key)
+@pytest.mark.parametrize("preset", WRITE_PRESETS.values(), ids=WRITE_PRESETS)
 def test_every_example_runs_and_says_what_changes(open_page, preset):
     rows, columns = (0, *preset.shape) if len(preset.shape) == 1 else preset.shape
 
@@ -76,15 +75,15 @@ def test_the_answer_is_computed_and_hidden_until_the_reader_commits(open_page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.key)
-def test_every_pair_draws_both_ways_and_prints_them(open_page, run_code, pair):
-    app = open_page(KEY, index_tab="index", index_pair=pair.key)
+@pytest.mark.parametrize("key", PAIRS)
+def test_every_pair_draws_both_ways_and_prints_them(open_page, run_code, key):
+    app = open_page(KEY, index_tab="index", index_pair=key)
 
     told = headline(app)
     printed = run_code(app)
-    for way in pair.ways:
+    for way in PAIRS[key].ways:
         if f"`{way.torch}`" not in told:
-            assert pair.key == "mixed"  # says what NumPy makes of the other way
+            assert key == "mixed"  # says what NumPy makes of the other way
             continue
         (line,) = [each for each in printed.splitlines() if each.startswith(f"{way.torch} ")]
         kind = "refused" if "is refused" in line else "view" if " view " in line else "copies"
@@ -98,15 +97,8 @@ def test_numpy_is_named_where_its_shape_or_its_view_is_another(open_page):
     assert any("`np.flip(a, 1)` is a view" in each for each in captions(turned))
 
 
-@pytest.mark.parametrize("ends", [(0, 0, 1), (6, 0, 6), (0, 6, 1), (1, 6, 5), (6, 6, 6)])
-def test_every_slice_that_the_sliders_make_runs(open_page, ends):
-    query = dict(zip(("index_start", "index_stop", "index_step"), map(str, ends), strict=True))
-    app = open_page(KEY, index_tab="index", **query)
-    assert "is a view, 0 B" in headline(app)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("key", [*(row.key for row in CREATIONS), "devices"])
+@pytest.mark.parametrize("key", [*CREATIONS, "devices"])
 def test_every_call_says_its_bytes_and_so_does_its_snippet(open_page, run_code, key):
     app = open_page(KEY, index_tab="create", index_call=key)
 
@@ -116,20 +108,20 @@ def test_every_call_says_its_bytes_and_so_does_its_snippet(open_page, run_code, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", BRIDGES, ids=lambda row: row.key)
-def test_every_way_to_numpy_ends_as_its_snippet_does(open_page, run_code, row):
-    app = open_page(KEY, index_tab="numpy", index_bridge=row.key)
+@pytest.mark.parametrize("key", BRIDGES)
+def test_every_way_to_numpy_ends_as_its_snippet_does(open_page, run_code, key):
+    app = open_page(KEY, index_tab="numpy", index_bridge=key)
 
     told = headline(app)
     warned = pytest.warns(UserWarning, match="not writable")
-    with warned if row.key == "read_only" else nullcontext():
+    with warned if key == "read_only" else nullcontext():
         printed = run_code(app)
     words = {"shares": " shares ", "copies": " copies: ", "Error": " is refused: "}
-    if row.key != "read_only":  # nobody can write into that array
-        assert next(word for key, word in words.items() if key in printed) in told
+    if key != "read_only":  # nobody can write into that array
+        assert next(word for said_so, word in words.items() if said_so in printed) in told
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=lambda window: window.key)
+@pytest.mark.parametrize("window", WINDOWS.values(), ids=WINDOWS)
 def test_every_window_fits_and_its_snippet_counts_the_same(open_page, run_code, window):
     query = {"index_tab": "strided", "index_offset": str(window.offset)}
     for axis in (0, 1):
@@ -159,11 +151,6 @@ def test_heads_merged_without_the_transpose_are_counted_and_drawn(open_page, run
     assert "18 of 24" in chart.proto.alt
     assert any("786,432 B" in each for each in captions(app))
     assert "0 of 12" in headline(open_page(KEY, index_tab="merge", index_heads="1"))
-
-
-def test_its_lessons_name_twelve_concepts():
-    taught = {concept for lesson in lessons_of(KEY) for concept in lesson.concepts}
-    assert taught >= {f"C{number}" for number in (24, 25, 28, 29, 37, 38, 40, 41, 42, 44, 46, 48)}
 
 
 def test_a_locked_page_keeps_its_program(open_page):

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from core.budget.by_hand.gpt import kv_cache
+from core.models.depth import inside
 from core.models.generation import forward_flops, generate
-from core.models.lens import inside
 from core.train.learning.opened import open_fresh, open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces, vocabulary_signs
 from core.units import format_bytes, format_count
@@ -45,7 +45,7 @@ def chances_said(text):
 
 def test_the_headline_tells_the_next_token_and_how_sure_each_depth_is(open_page, opened, ids):
     app = open_page(PAGE)
-    chances = inside(opened.model, ids).lens[:, -1].softmax(-1)
+    chances = inside(opened.model, ids)[1][:, -1].softmax(-1)
     best = int(chances[-1].argmax())
     sign = vocabulary_signs(opened.tokenizer, [best])[0]
     assert headline(app).startswith(f"The next token is “`{sign}`”")
@@ -57,8 +57,8 @@ def test_the_headline_tells_the_next_token_and_how_sure_each_depth_is(open_page,
 def test_the_picture_holds_the_lens_and_the_attention_of_one_real_pass(open_page, opened, ids):
     (panel,) = panels(open_page(PAGE, inside_head="2"))
     assert panel["tokens"] == ids
-    lens = inside(opened.model, ids).lens.softmax(-1)
-    maps = inside(opened.model, ids).maps[:, 1]
+    maps, lens = inside(opened.model, ids)
+    maps, lens = maps[:, 1], lens.softmax(-1)
     for row, cells in enumerate(panel["says"]):
         for at, candidates in enumerate(cells):
             sent = [each / 10_000 for each in panel["chances"][row][at]]
@@ -110,20 +110,11 @@ def test_what_the_page_keeps_stays_within_its_bytes_while_a_reader_looks_around(
             assert one <= num_bytes <= 2.5 * one
 
 
-def test_an_early_step_is_less_sure_than_the_last(open_page):
-    steps = shipped_steps()
-    sure = [
-        chances_said(headline(open_page(PAGE, inside_step=str(step))))[-1]
-        for step in (steps[0], steps[-1])
-    ]
-    assert sure[0] < 5 < sure[1]
-
-
 def test_two_models_stand_side_by_side(open_page, opened, ids):
     app = open_page(PAGE, inside_with="fresh")
     first, second = panels(app)
     assert first["title"] != second["title"]
-    fresh = inside(open_fresh(opened).model, ids).lens[-1, -1].softmax(-1)
+    fresh = inside(open_fresh(opened).model, ids)[1][-1, -1].softmax(-1)
     assert second["chances"][-1][-1][0] == round(10_000 * float(fresh.max()))
 
 
@@ -224,34 +215,3 @@ def test_characters_without_a_token_are_told_beside_the_number_of_tokens(open_pa
     assert "character 9 (4 of 13 characters have no token), byte 19, BPE 17" in headline(app)
     chinese = open_page(PAGE, inside_tab="tokens", inside_text="naïve café 日本", lang="zh")
     assert re.search(r"9\D+13\D+4\D+19\D+17", headline(chinese))
-
-
-def test_a_row_of_the_embedding_is_one_hot_times_the_matrix(open_page):
-    app = open_page(PAGE, inside_tab="tokens", inside_view="rows")
-    assert "equal bit for bit" in headline(app)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "state",
-    [
-        {},
-        {"inside_with": "fresh"},
-        {"inside_run": "fresh"},
-        {"inside_tab": "generation"},
-        *(
-            {"inside_tab": "tokens", "inside_view": view}
-            for view in ("ids", "rows", "cosines", "rotary")
-        ),
-        {"inside_tab": "tokens", "inside_view": "cosines", "inside_table": "random"},
-    ],
-)
-def test_the_code_of_every_tab_runs_and_prints_the_headlines_number(open_page, run_code, state):
-    app = open_page(PAGE, **state)
-    (name,) = list(app.session_state["snippets"])
-    printed = run_code(app, name)
-    numbers = re.findall(r"\d+\.?\d*", printed)
-    shown = set(re.findall(r"\d+\.?\d*", headline(app)))
-    assert shown & set(numbers) or any(
-        word in headline(app) for word in re.findall(r"'([^']+)'", printed)
-    )

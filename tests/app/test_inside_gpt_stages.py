@@ -61,7 +61,7 @@ def test_the_steps_lead_through_the_stages_and_stop_at_the_ends(open_page):
 def test_a_stage_of_a_block_leads_to_strides_graph_and_memory(open_page):
     heads = open_page(KEY, inside_tab="stages", inside_stage="attention.heads")
     queries = " ".join(link.query_string for link in page_links(heads))
-    for word in ("strides_code", "graph_of=block&", "memory_model=own"):
+    for word in ("strides_code", "graph_of=block&", "plan_model=own"):
         assert word in queries, word
     scores = open_page(KEY, inside_tab="stages", inside_stage="attention.scores")
     queries = " ".join(link.query_string for link in page_links(scores))

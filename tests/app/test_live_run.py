@@ -8,11 +8,9 @@ import pytest
 
 from core.machine.nvml import Gpu
 from core.train.control.device import DeviceBusyError, hold_device
-from core.train.run.directory import read_info, runs_directory, write_info
+from core.train.run.directory import read_info, write_info
 from core.train.run.reader import RunReader
 from core.train.run.recorded import recorded_run
-from core.train.run.state import RunState, write_state
-from core.train.start import plan
 from core.train.start.plan import Wish, outline_run
 from core.train.start.presets import preset_config
 from core.train.start.timing import TimingError
@@ -43,13 +41,6 @@ def started(monkeypatch):
 
 def part_of(app):
     return browser_part(app, "live_chart")
-
-
-def test_the_headline_is_counted_by_core(open_page):
-    outline = outline_run(Wish(size="110k", changes={"batch_size": 4}))
-    shown = headline(open_page(PAGE, lr_size="110k", lr_batch="4"))
-    assert f"{outline.parameters.amount:,}" in shown
-    assert f"{outline.config.tokens_per_step:,}" in shown
 
 
 def test_the_snippet_prints_the_parameters_of_the_headline(open_page, run_code):
@@ -145,12 +136,6 @@ def test_with_several_gpus_the_settings_ask_which_and_the_least_busy_comes_first
     app.button(key="lr_start").click().run()
     assert [config.gpu for config in started] == ["", "GPU-b"]
     assert not app.exception
-
-
-@pytest.mark.parametrize("uuids", [(), ("GPU-a",)])
-def test_with_one_gpu_or_none_there_is_nothing_to_choose(open_page, gpus, uuids):
-    gpus(*uuids)
-    assert "lr_gpu_choice" not in {box.key for box in open_page(PAGE).selectbox}
 
 
 def test_a_refusal_for_a_named_gpu_stands_there_until_that_one_is_free(
@@ -250,46 +235,6 @@ def test_what_stands_above_a_run_is_that_runs_and_the_next_one_is_named_as_such(
     assert told["headline"] == headline(app)
 
 
-def test_the_gpu_of_a_run_stands_beside_its_numbers(open_page, ten_minutes, a_run):
-    assert not any("H100" in each for each in captions(open_page(PAGE)))
-    write_state(a_run, RunState(state="finished", step=3, gpu_name="NVIDIA H100"))
-    (details,) = [each for each in captions(open_page(PAGE)) if "4,321" in each]
-    assert details.endswith("NVIDIA H100")
-
-
-def test_a_next_run_like_the_shown_one_is_not_told_twice(open_page, ten_minutes):
-    app = open_page(PAGE, lr_duration="ten_minutes", lr_size="0.8M")
-    assert [each for each in captions(app) if each.startswith("Next: ")] == []
-
-
-def test_the_snippet_prints_the_parameters_of_the_shown_run(open_page, ten_minutes, run_code):
-    app = open_page(PAGE)
-    assert run_code(app, "plan").splitlines()[-1] == f"{ten_minutes.parameters.amount:,}"
-
-
-@pytest.mark.parametrize("size", ["110k", "10.7M"])
-def test_the_snippet_needs_nothing_of_this_app(open_page, run_code, size):
-    app = open_page(PAGE, lr_size=size)
-    (source,) = app.session_state["snippets"].values()
-    assert "core" not in source
-    counted = run_code(app, "plan").splitlines()[-1]
-    assert counted == f"{outline_run(Wish(size=size)).parameters.amount:,}"
-
-
-def test_the_default_preset_says_that_it_takes_at_most_a_minute(open_page):
-    assert any("at most 1 min 00 s" in each for each in captions(open_page(PAGE)))
-    by_steps = captions(open_page(PAGE, lr_steps="50"))
-    assert not any("at most" in each for each in by_steps)
-
-
-def test_without_a_name_the_newest_run_is_followed(open_page):
-    assert part_of(open_page(PAGE))["run"] == ""
-
-
-def test_the_address_names_the_run_that_is_followed(open_page, a_run):
-    assert part_of(open_page(PAGE, run=NAME))["run"] == NAME
-
-
 def test_an_earlier_run_opens_with_a_click(open_page, a_run):
     app = open_page(PAGE)
     app.button(key="lr_manage").click().run()
@@ -306,15 +251,6 @@ def test_a_damaged_run_is_listed_with_what_is_wrong(open_page, a_run):
     assert any("cannot be read" in each.value for each in window.caption)
 
 
-def test_more_runs_than_fit_are_counted(open_page, a_run):
-    for number in range(15):
-        copy = runs_directory() / f"20250102t0304{number:02d}z-old-00ff"
-        copy.mkdir()
-        (copy / "run.json").write_bytes((a_run / "run.json").read_bytes())
-    window = open_page(PAGE).button(key="lr_manage").click().run()
-    assert any(each.value.startswith("4 older runs") for each in window.caption)
-
-
 @pytest.mark.parametrize(
     ("query", "controls"),
     [({}, "enabled"), ({"lock": "1"}, "disabled"), ({"hide": "controls"}, "hidden")],
@@ -327,20 +263,6 @@ def test_a_locked_link_cannot_start_and_a_hiding_one_has_no_start(open_page):
     assert open_page(PAGE, lock="1").button(key="lr_start").disabled
     keys = [each.key for each in open_page(PAGE, hide="start").button]
     assert "lr_start" not in keys
-
-
-def test_hiding_the_prediction_takes_it_out_of_both_themes(open_page):
-    shown = part_of(open_page(PAGE))["figures"]
-    hidden = part_of(open_page(PAGE, lr_prediction="false"))["figures"]
-    for mode in ("light", "dark"):
-        assert "predicted_rate" in json.dumps(shown[mode])
-        assert "predicted_rate" not in json.dumps(hidden[mode])
-
-
-def test_on_a_projector_the_page_draws_large(open_page):
-    sent = part_of(open_page(PAGE, present="1"))
-    assert sent["present"] is True
-    assert all(spec["layout"]["font"]["size"] >= 18 for spec in sent["figures"]["light"])
 
 
 def test_the_first_loss_is_not_told_before_the_reader_commits(open_page):
@@ -387,17 +309,6 @@ def test_a_command_to_a_run_that_is_none_is_refused(name):
         send_command(name, "pause", None)
 
 
-def test_one_start_cuts_its_text_into_tokens_once_although_the_device_is_timed_in_between(
-    started, monkeypatch
-):
-    timed, cuts, cut = [], [], plan.dataset_of
-    monkeypatch.setattr(plan, "dataset_of", lambda *asked: cuts.append(asked) or cut(*asked))
-    monkeypatch.setattr(start_room, "_measure", lambda prepared: timed.append(prepared.config))
-    start_room._start(Wish(changes={"num_steps": 20}))
-    assert started == timed
-    assert len(cuts) == 1
-
-
 def test_without_a_run_a_recording_is_shown_and_says_so(open_page):
     told = part_of(open_page(PAGE))["told"]
     assert told["recording"] == "one_minute"
@@ -408,29 +319,8 @@ def test_without_a_run_a_recording_is_shown_and_says_so(open_page):
     assert "Train" in told["recorded"]
 
 
-def test_a_longer_preset_has_a_recording_of_its_own_that_says_how_many_steps_it_keeps(open_page):
-    told = part_of(open_page(PAGE, lr_duration="class_hour"))["told"]
-    assert (told["title"], told["recording"]) == ("A class hour, 0.8M", "class_hour")
-    every = RunReader(recorded_run("class_hour")).info["recorded"]["every"]
-    assert f"One step in {every} is kept." in told["recorded"]
-
-
-def test_another_size_than_the_recorded_one_is_said_to_have_none(open_page):
-    told = part_of(open_page(PAGE, lr_size="0.5M"))["told"]
-    assert "One minute, 0.5M comes without a recording." in told["recorded"]
-
-
 def test_what_the_readers_own_run_takes_stands_in_the_rail_and_not_in_the_headline(open_page):
     app = open_page(PAGE)
     (said,) = [each.value for each in app.caption if "Your run: " in each.value]
     assert "vocabulary of 103" in said
     assert "Your run" not in headline(app)
-
-
-@pytest.mark.parametrize("query", [{"lock": "1"}, {"hide": "start"}])
-def test_whoever_cannot_train_is_not_told_to(open_page, query):
-    assert "Press" not in part_of(open_page(PAGE, **query))["told"]["recorded"]
-
-
-def test_with_a_run_no_recording_is_shown(open_page, a_run):
-    assert part_of(open_page(PAGE))["told"]["recording"] == ""

@@ -26,7 +26,7 @@ EXPLAINS = {"memory_item", "run", "speed"}
 # What a click writes where the page is not locked: without these the test could not fail.
 WRITES = {
     ("plan/what_fits", "plan"): {"plan_checkpointing", "plan_batch"},
-    ("plan/what_fits", "map"): {"fits_model", "fits_device"},
+    ("plan/what_fits", "map"): {"plan_model", "plan_device"},
     ("plan/training_memory", "items"): {"memory_item"},
     ("plan/training_memory", "bar"): {"memory_a"},
     ("plan/model_sizes", "model"): {"sizes_a"},

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import ORDERS, loss_scale_bands
+from core.dtypes.labs.accumulate import ORDERS
+from core.dtypes.labs.loss_scale import loss_scale_bands
 from pages.dtypes.low_precision_training import (
     loss_scale,
     matmul,
-    scaler,
     softmax,
     sums,
     updates,
@@ -66,20 +66,19 @@ def test_the_bands_of_a_loss_scale(printed):
         gradients = loss_scale.made_up()
         asked = loss_scale.Asked(name=name, power=power, source="synthetic", gradients=gradients)
         bands = loss_scale_bands(gradients.histogram, FORMATS[name], 2.0**power)
-        counts = (bands.num_normal, bands.num_subnormal, bands.num_zero, bands.num_overflow)
-        shares = [f"{100 * bands.share(count):.3g} %" for count in counts]
+        shares = [f"{100 * bands.shares[place]:.3g} %" for place in (2, 1, 0, 3)]
         assert printed(loss_scale.code_of(asked)).splitlines()[:4] == shares, (name, power)
 
 
 def test_the_scaler_of_torch_takes_the_same_steps(printed):
     for first, interval, spike in ((3.0, 5, 40), (30.0, 2000, 0), (0.02, 3, 40)):
-        steps = scaler.computed(first, interval, spike)
+        steps = loss_scale.scaler_steps(first, interval, spike)
         for number in (1, 7, 41, 60):
-            asked = scaler.Asked(step=number, first=first, interval=interval, spike=spike)
+            asked = loss_scale.AskedScaler(step=number, first=first, interval=interval, spike=spike)
             step = steps[number - 1]
             product = f"{step.peak * step.scale:.5g}"
             line = f"{number} {step.peak:.3g} {step.scale} {product} {step.next_scale}"
-            assert printed(scaler.code_of(asked)) == line
+            assert printed(loss_scale.scaler_code(asked)) == line
 
 
 def test_the_error_of_a_product(printed):

@@ -54,10 +54,6 @@ def written(app):
     return " ".join(str(each.value) for each in elements)
 
 
-def test_the_first_view_of_the_page_mounts_no_chart_of_streamlits(runs, open_page):
-    assert open_page(PAGE).get("plotly_chart") == []
-
-
 def test_two_runs_are_compared_in_one_picture(window):
     window.multiselect(key="lr_chosen").set_value(NAMES)
     app = again(window)
@@ -128,10 +124,3 @@ def test_a_replay_is_a_link_that_says_so_and_shows_no_controls(window):
     assert (data["speed"], data["controls"]) == (10.0, "hidden")
     app = app.button(key="lr_replay_end").click().run()
     assert "speed" not in app.query_params
-
-
-@pytest.mark.parametrize("speed", ["0", "61", "fast", "nan"])
-def test_a_link_with_a_speed_that_is_none_is_named(runs, open_page, speed):
-    app = open_page(PAGE, run=NAMES[0], speed=speed)
-    assert f"speed = `{speed}`" in written(app).replace("`speed`", "speed")
-    assert "allowed is 1 to 60" in written(app)

@@ -5,7 +5,6 @@ import math
 import re
 
 import pytest
-import torch
 
 from core.train.optimizers.loop import ORDERS, USUAL
 from core.train.optimizers.rule import Rule, named_rule, run_rule
@@ -94,40 +93,6 @@ def test_the_written_rule_is_the_one_that_ran():
         assert found == pytest.approx(step.after[0], rel=1e-12), formula
 
 
-def test_one_step_of_adamw_is_torchs_and_l2_differs(open_page):
-    app = open_page(PAGE, optim_tab="rule", optim_lr="0.1")
-    p = torch.nn.Parameter(torch.tensor([1.0], dtype=torch.float64))
-    p.grad = p.detach() / 2
-    torch.optim.AdamW([p], lr=0.1, weight_decay=0.01).step()
-    assert f"{p.item():.5f}" == "0.89900"
-    assert re.search(r"AdamW: .* to 0\.89900 and .*; with L2 instead to 0\.90000", headline(app))
-
-
-def test_two_steps_of_sgd_with_momentum_and_weight_decay_are_torchs_and_plain_sgd_differs(
-    open_page,
-):
-    query = {"optim_v": "none", "optim_wd": "l2", "optim_decay": "0.0001", "optim_lr": "0.1"}
-    app = open_page(PAGE, optim_tab="rule", optim_m="sum", optim_bias="false", **query)
-    values = []
-    for settings in ({"momentum": 0.9, "weight_decay": 1e-4}, {}):
-        p = torch.nn.Parameter(torch.tensor([1.0], dtype=torch.float64))
-        optimizer = torch.optim.SGD([p], lr=0.1, **settings)
-        for _step in range(2):
-            p.grad = p.detach() / 2
-            optimizer.step()
-            values.append(f"{p.item():.5f}")
-    assert re.findall(r"0\.\d{5}", headline(app)) == values
-    assert "Momentum with L2 weight decay" in headline(app)
-
-
-def test_an_orthogonalized_step_of_one_number_has_about_the_length_of_the_rate(open_page):
-    app = open_page(
-        PAGE, optim_tab="rule", optim_ortho="true", optim_v="none", optim_wd="none", optim_lr="0.1"
-    )
-    (after,) = re.findall(r"from 1 to ([\d.]+\d)", headline(app))
-    assert 0.87 < float(after) < 0.94
-
-
 def test_a_rule_that_diverges_says_at_which_step(open_page):
     app = open_page(
         PAGE, optim_tab="rule", optim_m="none", optim_v="none", optim_wd="none", optim_lr="10.0"
@@ -135,12 +100,6 @@ def test_a_rule_that_diverges_says_at_which_step(open_page):
     # |p| is multiplied by |1 - 10/2| = 4: 4**10 is the first above a million.
     assert "This is SGD" in headline(app)
     assert "it diverges at step 10" in headline(app)
-
-
-@pytest.mark.parametrize("present", ["0", "1"])
-def test_the_steps_stand_in_a_table_unless_on_a_projector(open_page, present):
-    app = open_page(PAGE, optim_tab="rule", present=present)
-    assert (len(app.table) > 0) is (present == "0")
 
 
 def test_the_table_has_a_hat_only_on_what_is_corrected(open_page):

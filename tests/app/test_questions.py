@@ -1,15 +1,11 @@
 """The question of each page: its answer is computed, and hidden until the reader commits."""
 
-import math
-from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
-
-from core.machine.kept_library import keep_library_report
 from pages.dtypes.quantization.question import ASKED as FORMATS
+
 from pages.plan.model_sizes.question import ASKED as SIZES
-from tests.app.conftest import LIBRARIES
 from tests.app.shown import ask, commit, headline, said
 
 INT8_13B = SIZES.index(("llama-2-13b", "int8_channel"))
@@ -46,10 +42,6 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
         (f"{LOW_PRECISION}?lowp_tab=softmax", "lowp_exp", 2, ["Right: **inf**"]),
         (f"{LOW_PRECISION}?lowp_tab=scale", "lowp_least_scale", 0,
          ["it is no longer zero, but 5.96e-08", "The answer is **8,192**", "8.192e-05"]),
-        (f"{LOW_PRECISION}?lowp_tab=scale&lowp_scale_by=scaler", "lowp_skipped", 1,
-         ["it is 327,680, still beyond 65,504", "The answer is **4**", "at 4,096 the product"]),
-        (f"{LOW_PRECISION}?lowp_tab=updates&lowp_update_way=stochastic", "lowp_chance", 1,
-         ["counted in gaps", "The answer is **24 %**", "0.03 / 0.125 = 24 %"]),
         (f"{LOW_PRECISION}?lowp_tab=matmul", "lowp_best_product", 1,
          ["Its error is 0.874 %; the best has 0.277 %", "FP16 matrices, sums in BF16 7.03 %"]),
         ("plan/training_memory?memory_tab=allocator", "memory_reserved", 0,
@@ -85,23 +77,3 @@ def test_every_tab_that_computes_on_its_own_asks_a_question_of_its_own(open_page
         "plan/training_memory", lang=language, memory_tab="allocator", **ask("memory_")
     )
     assert [each.key for each in allocator.radio] == ["memory_reserved"]
-
-
-@pytest.mark.parametrize(
-    ("view", "key", "choice", "told"),
-    [
-        ("format", "rounding_torch_sum", 0, ["torch says: `no sum`", "The answer is **An error**"]),
-        ("differences", "rounding_torch_sum", 2, ["Right: **An error**", "made for storage"]),
-        ("operations", "rounding_torch_far", 0, ["this torch saturates", "The answer is **448**"]),
-    ],
-)
-def test_your_torch_is_asked_about_what_another_view_shows(
-    open_page, probed, view, key, choice, told
-):
-    far = replace(LIBRARIES.casts[0], case="far", value=3.4028234663852886e38, ours=math.nan)
-    keep_library_report(replace(LIBRARIES, casts=(*LIBRARIES.casts, far)))
-    app = open_page(ROUNDING, rounding_tab="torch", rounding_torch=view, **ask(key))
-    assert [each.key for each in app.radio] == [key]
-    assert not [words for words in told if words in said(app)]
-    after = said(commit(app, key, choice))
-    assert [words for words in told if words not in after] == []

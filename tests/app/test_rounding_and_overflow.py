@@ -1,15 +1,11 @@
 """The page of casts through the frame: numbers, refusals, tabs, lamps, questions, no torch."""
 
-import itertools
-
 import pytest
 
-from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
-from pages.dtypes.rounding_and_overflow.formats import GROUPS
+from core.dtypes import FORMATS
 from tests.app.shown import headline, said
 
 PAGE = "dtypes/rounding_and_overflow"
-PICTURES = ("zoom", "formats", "modes", "line")
 
 
 def lamps(app):
@@ -116,36 +112,6 @@ def test_a_refusal_speaks_the_readers_language(open_page):
     assert headline(app).startswith("“abc”不是")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tab", PICTURES)
-def test_every_tab_draws_every_number(open_page, tab):
-    app = open_page(PAGE, rounding_tab=tab, rounding_seed="7")
-    names = itertools.cycle(("float16", "float8_e8m0fnu", "uint4", "nf4", "float64"))
-    for value in ("0.1", "-1e400", "1e-400", "0", "-0", "-inf", "nan", "1"):
-        for name in itertools.islice(names, 2):
-            app.selectbox(key="rounding_format_choice").set_value(name)
-            app.text_input(key="rounding_value").set_value(value).run()
-            assert not app.exception, (value, name)
-            (chart,) = charts(app)
-            assert value in chart.alt, chart.alt
-
-
-@pytest.mark.slow
-def test_every_format_mode_and_rule_has_an_answer(open_page):
-    app = open_page(PAGE)
-    for name in FORMATS:
-        app.selectbox(key="rounding_format_choice").set_value(name).run()
-        assert f"65519.99 in {name} = " in headline(app)
-        assert not app.exception, name
-    for rounding in ROUNDINGS:
-        app.selectbox(key="rounding_mode_choice").set_value(rounding).run()
-        assert not app.exception, rounding
-    assert app.number_input(key="rounding_seed").value == 0
-    for overflow in OVERFLOWS:
-        app.selectbox(key="rounding_overflow_choice").set_value(overflow).run()
-        assert not app.exception, overflow
-
-
 def test_the_seed_is_asked_for_where_something_is_drawn_by_chance(open_page):
     app = open_page(PAGE, rounding_mode="stochastic")
     assert app.number_input(key="rounding_seed").value == 0
@@ -166,27 +132,6 @@ def test_the_seed_decides_a_stochastic_rounding(open_page):
         for seed in range(6)
     }
     assert results == {"0.28125", "0.3125"}
-
-
-@pytest.mark.parametrize("group", GROUPS)
-def test_the_formats_of_a_group_are_all_drawn(open_page, group):
-    app = open_page(PAGE, rounding_tab="formats", rounding_group=group)
-    (chart,) = charts(app)
-    assert f"in {len(GROUPS[group])} formats" in chart.alt
-
-
-@pytest.mark.parametrize("view", ["log", "linear", "near"])
-def test_the_number_line_shows_each_chosen_format_once(open_page, view):
-    app = open_page(
-        PAGE,
-        rounding_tab="line",
-        rounding_view=view,
-        rounding_format2="float16",
-        rounding_format3="none",
-        rounding_format4="int8",
-    )
-    (chart,) = charts(app)
-    assert chart.alt == "On the number line 65519.99 becomes 65504 in float16, 127 in int8."
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """A run's own step on the page of the computation graph, and the way there from the live run."""
 
-import json
-
 import pytest
 
 from core.train.config import TrainConfig
@@ -72,20 +70,6 @@ def test_the_page_shows_the_graph_of_the_runs_newest_checkpoint_and_asks_for_it_
     assert any("run=" + NAME in link.query_string for link in page_links(app))
 
 
-@pytest.mark.parametrize("tab", ["chain", "saved"])
-def test_every_tab_shows_the_runs_graph(open_page, tiny_run, asked, tab):
-    assert headline(open_page(PAGE, graph_run=NAME, graph_tab=tab))
-    assert asked == [(NAME, 2)]
-
-
-@pytest.mark.slow
-def test_the_code_captures_the_same_graph_in_a_child(open_page, tiny_run, asked, run_code):
-    app = open_page(PAGE, graph_run=NAME)
-    ran = len(capture_here(tiny_run).order)
-    assert f"{ran} ran in backward" in run_code(app)
-    assert f"runs {ran} nodes" in headline(app)
-
-
 def test_the_button_leads_back_to_a_program(open_page, tiny_run, asked):
     app = open_page(PAGE, graph_run=NAME)
     app.button(key="graph_to_program").click().run()
@@ -107,11 +91,6 @@ def test_a_run_that_cannot_be_shown_is_told_in_a_sentence(open_page, a_run, aske
     assert sentence in app.error[0].value
     assert app.button(key="graph_to_program")
     assert asked == []
-
-
-def test_a_damaged_run_is_told_in_a_sentence(open_page, a_run, asked):
-    (a_run / "run.json").write_text(json.dumps({"format_version": 1}))
-    assert "does not describe a run" in open_page(PAGE, graph_run=NAME).error[0].value
 
 
 def test_a_model_too_large_starts_no_child_and_is_refused_in_the_readers_language(

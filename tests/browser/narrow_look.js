@@ -27,8 +27,9 @@
       if (style.display === "contents" || style.display === "inline") continue;
       const room = each.getBoundingClientRect();
       if (room.width <= 1 || room.height <= 1 || style.clipPath.startsWith("inset")) return; // for the ear alone
-      scrolls ||= /auto|scroll/.test(style.overflowX) && each.scrollWidth > each.clientWidth + 1;
-      if (/auto|scroll/.test(style.overflowX + style.overflowY)) box = meet(box, room);
+      const moves = each.querySelector(":scope > .map")?.checkVisibility(shown); // a small map shows where the rest lies
+      scrolls ||= moves || (/auto|scroll/.test(style.overflowX) && each.scrollWidth > each.clientWidth + 1);
+      if (moves || /auto|scroll/.test(style.overflowX + style.overflowY)) box = meet(box, room);
       left = meet(left, room);
       if (wide(box) <= 0 || high(box) <= 0) return; // scrolled out of sight
     }

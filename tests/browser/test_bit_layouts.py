@@ -4,15 +4,17 @@ import json
 import math
 import re
 import struct
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from core.dtypes import FORMATS, FloatFormat, float_format
 from core.dtypes.cast.explain_cast import explain_cast
-from core.dtypes.exact import exact_decimal, parse_value
+from core.dtypes.exact import exact_decimal, hex_float, parse_value
 from core.dtypes.facts.explain import explain_code
 from core.dtypes.facts.format_facts import written_value
+from core.dtypes.facts.number_line import num_finite, number_at, place_of
 from pages.components.bit_grid.bit_grid import format_row
 
 CODEC = "window[Symbol.for('bits-to-gpt.codec')]"
@@ -146,13 +148,31 @@ def test_the_browsers_codec_is_pythons(open_bits):
 
 
 def told_in_python(fmt, code):
-    told = explain_code(fmt, code)
-    fields = [told.sign, told.exponent, told.mantissa, told.place]
-    fields += [each and each.code for each in (told.below, told.above)]
+    """Return what explain says, but for the formula; numbers as texts."""
+    told, known = explain_code(fmt, code), fmt.exact(code)
+    place, beside = None, [None, None]
+    if isinstance(known, Fraction):
+        place = place_of(fmt, code)
+        beside = [number_at(fmt, place - 1), number_at(fmt, place + 1)]
+    elif known == "inf":
+        last = num_finite(fmt) - 1
+        beside = (
+            [None, number_at(fmt, 0)] if fmt.is_negative(code) else [number_at(fmt, last), None]
+        )
+    fields = [told.sign, told.exponent, told.mantissa, place, *(e and e.code for e in beside)]
     texts = [None if each is None else str(each) for each in fields]
-    ulp = None if told.ulp is None else exact_decimal(told.ulp)[0]
-    finite = [told.decimal, told.hex_float, ulp, str(told.num_finite)]
-    return [told.kind, told.formula, *texts, *finite]
+    if told.exact is None:
+        return [told.kind, *texts, "", "", None, str(num_finite(fmt))]
+    away = beside[1] or beside[0] if told.exact >= 0 else beside[0] or beside[1]
+    ulp = exact_decimal(abs(away.exact - told.exact))[0]
+    written = [exact_decimal(told.exact)[0], hex_float(told.exact)]
+    return [told.kind, *texts, *written, ulp, str(num_finite(fmt))]
+
+
+def worth(formula, fmt):
+    """Return the number that a formula on the page gives."""
+    rule = formula.replace("×", "*").replace("^", "**").replace("2**", "2.0**")
+    return eval(rule, {"values": getattr(fmt, "values", None)})  # noqa: S307  our own text
 
 
 def test_the_browser_explains_a_code_as_python_does(open_bits):
@@ -163,8 +183,10 @@ def test_the_browser_explains_a_code_as_python_does(open_bits):
         random = rng.integers(0, top, 60, dtype=np.uint64, endpoint=True).tolist()
         codes = sorted({0, 1, top, top // 2, top // 2 + 1, *random})
         seen = page.evaluate(EXPLAIN, [dict(format_row(fmt)), [str(code) for code in codes]])
-        for code, browser in zip(codes, seen, strict=True):
-            assert browser == told_in_python(fmt, code), (fmt.name, code)
+        for code, (kind, formula, *told) in zip(codes, seen, strict=True):
+            assert [kind, *told] == told_in_python(fmt, code), (fmt.name, code)
+            if formula and fmt.bits <= 16:
+                assert worth(formula, fmt) == fmt.decode([code])[0], (fmt.name, code)
 
 
 def test_a_typed_number_is_rounded_once_from_its_text_as_in_python(open_bits):

@@ -8,11 +8,11 @@ import re
 import pytest
 
 from core.figures.picture import Look
-from core.figures.train.live_run.compare import compare_picture, run_names
 from core.train.run.directory import write_info
 from core.train.run.evaluations import validation_curve
 from core.train.run.records import StepRecord
 from core.train.run.store import RunStore
+from pages.train.live_run.compare import compare_picture, run_names
 
 SLOW, FAST = "20260102t030405z-slow-00aa", "20260102t040506z-fast-00bb"
 BYTES = {"weights": 437_248, "gradients": 437_248, "optimizer": 874_556, "activations": 9_425_412}
@@ -134,10 +134,3 @@ def test_a_replay_at_its_own_speed_is_a_link_and_shows_a_run_under_way(new_page,
     page.until(f"{VIEW}.history.columns.step.length >= 2")
     assert steps_shown(page) < NUM_STEPS
     assert page.locator(".live-controls").is_hidden()
-
-
-def test_a_speed_that_is_none_is_named_and_the_run_is_shown_whole(new_page, visit, over):
-    page = visit(new_page(), "/live-run", run=FAST, speed="9000")
-    page.until(f"{VIEW}?.history.columns.step.length === {NUM_STEPS}")
-    assert "9000" in page.get_by_test_id("stMain").inner_text()
-    assert page.get_by_text("A replay,").count() == 0

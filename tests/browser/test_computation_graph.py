@@ -7,8 +7,7 @@ import torch
 
 from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
 from core.autograd.collapse import collapse
-from core.autograd.errors import explain_error
-from core.autograd.formulas.substitution import substituted
+from core.autograd.formulas import substituted
 from core.autograd.forward import Limits
 from core.autograd.leaves import written_leaves
 from core.autograd.presets import PRESETS
@@ -17,7 +16,7 @@ from core.language import _, install_provider
 from pages.components.computation_graph.texts import number_text
 from pages.components.computation_graph.words import CUTS, EVENTS, WORDS
 from tests.browser.dashboard import wait_until
-from tests.browser.seen import RUNS, headline, press, until_headline
+from tests.browser.seen import RUNS, headline, press
 
 ADDRESS = "/computation-graph"
 START = PRESETS["square"]
@@ -148,17 +147,6 @@ def test_stepping_asks_python_nothing_until_the_reader_pauses(open_graph, captur
     assert page.evaluate("window.runs") == 1
 
 
-def test_keys_pressed_at_once_are_told_once(open_graph, captured):
-    page = open_graph()
-    page.evaluate(RUNS)
-    _said, runs = pressed(page, "Home", *["]"] * 5, "[", "[")
-    assert runs == 0
-    page.wait_for_url(re.compile(r"graph_step=2\b"))
-    rested(page)
-    assert page.evaluate("window.runs") == 1
-    assert sentence(page).startswith(f"step 3 of {len(captured.events)}:")
-
-
 def test_play_reaches_the_end_without_asking_at_every_step(open_graph, captured):
     page = open_graph()
     count = len(captured.events)
@@ -242,26 +230,6 @@ def test_a_module_of_a_gpt_opens_and_closes(open_graph):
     wait_until(lambda: page.locator(".box").count() == len(closed.boxes))
     rested(page)
     assert page.locator(".box.chosen").get_attribute("id") == f"box-{first.id}"
-
-
-def test_a_refused_program_is_explained_and_rewritten(open_graph):
-    page = open_graph()
-    page.locator(".st-key-graph_preset_menu button").click()
-    failing = PRESETS["exp_in_place"]
-    page.get_by_role("menuitem").filter(has_text=failing.title).click()
-    ran = capture_program(failing.source, failing.tensors(), PATIENT)
-    explained = explain_error(ran, failing.source, failing.tensors())
-    first = explained.sentence.partition(".")[0]
-    until_headline(page, first)
-    rested(page)
-    assert explained.what in headline(page)
-    page.locator("code", has_text=explained.torch_message.partition(":")[0]).first.wait_for()
-
-    page.locator(".st-key-graph_rewrite button").click()
-    page.until(f"!document.querySelector('.st-key-headline p').innerText.includes({first!r})")
-    until_headline(page, "gradient × change")
-    rested(page)
-    assert page.locator(".stTextArea textarea:visible").input_value() == explained.rewrite
 
 
 def test_the_picture_speaks_chinese(open_graph, captured):
@@ -363,12 +331,6 @@ def test_of_a_large_graph_a_projector_shows_a_readable_part_and_a_map_of_the_res
     assert not page.locator(".map").is_visible()
 
 
-def test_on_a_projector_a_box_is_called_by_its_own_part_and_read_out_in_full(open_graph):
-    page = open_graph(screen=PROJECTOR, present="1")
-    last = page.locator(".box").filter(has=page.locator(".label", has_text="(…) ** 2"))
-    assert LAST_LINE in last.get_attribute("aria-label")
-
-
 def test_the_step_of_a_link_comes_into_sight(open_graph):
     capture = capture_built(BUILT_GRAPHS["gpt"], BUILT_GRAPHS["gpt"].default)
     boxes = collapse(capture).box_of
@@ -378,8 +340,3 @@ def test_the_step_of_a_link_comes_into_sight(open_graph):
     assert "now" in shown.get_attribute("class")
     assert in_sight(page, shown)
     assert not in_sight(page, page.locator(".box").last)
-
-
-def test_the_step_of_a_link_moves_nothing_that_is_in_sight(open_graph):
-    seen = place(open_graph())
-    assert place(open_graph(graph_step="2")) == seen

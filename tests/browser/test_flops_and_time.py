@@ -6,7 +6,7 @@ PATH = "/flops-and-time"
 
 
 def test_a_slider_brings_a_new_number_and_a_product_is_timed_in_a_process_of_its_own(page, visit):
-    visit(page, PATH, flops_tab="components", flops_model="llama-2-7b")
+    visit(page, PATH, flops_tab="components", plan_model="llama-2-7b", plan_checkpointing="none")
     drawn(page)
     press(page, "Sequence length", "ArrowLeft")
     press(page, "Sequence length", "ArrowLeft")

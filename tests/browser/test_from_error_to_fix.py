@@ -7,12 +7,12 @@ import json
 import pytest
 
 from core.language import _, install_provider
+from core.tensors.examples import PRESETS, given
 from core.tensors.merged_heads import merge_heads
-from core.tensors.presets import PRESETS, given
 from core.tensors.trace import trace
 from core.tensors.views import explain_view
 from core.units import format_bytes
-from pages.components.tensor_map.words import KINDS
+from pages.components.tensor_map.tensor_map import KINDS
 from pages.shared.start.torch_errors import load_torch_errors
 from tests.browser.seen import until_headline
 
@@ -24,7 +24,7 @@ UNEVEN = "x[:, :3].view(2, 2, 3)"
 STRIDES, INDEXING = "/strides-and-views", "/indexing-and-sharing"
 TABS = ".st-key-page_tabs [role=radio]"
 STORAGE, WHY, STEPS = range(3)
-EXAMPLE = next(place for place, row in enumerate(PRESETS) if row.key == "merge")
+EXAMPLE = list(PRESETS).index("merge")
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from core.language import install_provider
-from core.models.lens import inside
+from core.models.depth import inside
 from core.train.learning.opened import open_shipped, shipped_steps
 from core.train.text.pieces import last_pieces, vocabulary_signs
 from pages.models.inside_gpt.inputs import MAX_CHARS, START
@@ -58,7 +58,7 @@ def rested(page):
 
 def best_after(opened, text):
     ids = last_pieces(opened.tokenizer, text, 64).token_ids
-    best = int(inside(opened.model, ids).lens[-1, -1].argmax())
+    best = int(inside(opened.model, ids)[1][-1, -1].argmax())
     return vocabulary_signs(opened.tokenizer, [best])[0]
 
 
@@ -83,7 +83,7 @@ def test_pointing_asks_python_nothing_and_tells_where_a_token_looks(open_depth, 
     page.evaluate(RUNS)
     page.locator(".token").nth(5).hover()
     ids = last_pieces(opened.tokenizer, START, 64).token_ids
-    weights = inside(opened.model, ids).maps[0].mean(0)[5]
+    weights = inside(opened.model, ids)[0][0].mean(0)[5]
     signs = vocabulary_signs(opened.tokenizer, ids)
     seen = int(weights.argmax())
     page.until("document.querySelector('.st-key-inside_picture')")
@@ -121,14 +121,6 @@ def test_the_slider_of_steps_redraws_the_picture(open_depth):
     until_other_headline(page, before)
     rested(page)
     assert "inside_step=170" in page.url or "inside_step=614" in page.url
-
-
-def test_two_models_are_drawn_side_by_side_with_their_titles(open_depth):
-    page = open_depth(inside_with="fresh")
-    assert page.locator(".picture").count() == 2
-    first, second = page.locator(".panel h4").all_inner_texts()
-    assert "Fresh" in second
-    assert first != second
 
 
 def test_the_picture_speaks_chinese(open_depth):

@@ -1,24 +1,33 @@
-"""Model sizes in a browser: a slider that answers, a pasted config.json."""
+"""Model sizes in a browser: a number that is typed, a pasted config.json."""
 
 import json
 
 from tests.app.shown import OWN
-from tests.browser.seen import drawn, press, until_headline
+from tests.browser.seen import drawn, until_headline
 
 
-def test_the_slider_steps_from_model_to_model_and_a_pasted_config_takes_its_place(page, visit):
+def test_a_round_number_and_a_pasted_config_take_the_models_place(page, visit):
     visit(page, "/model-sizes")
     drawn(page)
-    press(page, "Parameters", "ArrowRight")
+    number = page.get_by_role("spinbutton", name="Parameters (B)")
+    number.fill("7")
+    number.press("Enter")
     until_headline(page, "The weights of 7B take 13.0 GiB", "startsWith")
     page.until("document.querySelector('.js-plotly-plot').textContent.includes('26.1 GiB')")
+    number.fill("0")
+    number.press("Enter")
+    until_headline(page, "The weights of Llama-3.1 8B", "startsWith")
 
+    menu = page.get_by_test_id("stSelectbox").filter(has_text="Model").locator("input").first
+    menu.click()
+    menu.fill("my own")
+    menu.press("Enter")
     page.get_by_role("button", name="config.json").click()
     field = page.get_by_role("textbox", name="The text of a config.json")
     field.fill(json.dumps(OWN))
     field.press("Control+Enter")
     until_headline(page, "The weights of llama take", "startsWith")
-    assert "sizes_config=" in page.url
+    assert "plan_config=" in page.url
 
 
 def test_who_types_a_maker_sees_its_models_or_devices_alone(page, visit):

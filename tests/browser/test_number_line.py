@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.dtypes.exact import parse_value
-from core.figures.dtypes.rounding_and_overflow.free_window import free_window, moved_window
+from core.figures.dtypes.rounding_and_overflow.line_window import free_window, moved_window
 
 PATH = "/rounding-and-overflow"
 FREE = {

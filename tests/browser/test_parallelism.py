@@ -2,10 +2,11 @@
 
 import json
 
-from core.budget.parallel.collectives import PATTERNS, chunks, held_after, turns
+from core.budget.parallel.collectives import chunks, turns
 from pages.components.moving_bytes.moving_bytes import _FOLDER as FOLDER
 from pages.components.moving_bytes.moving_bytes import start_row, turn_row
 from tests.browser.seen import drawn, headline, press, until_headline
+from tests.core.budget.parallel.held import PATTERNS, held_after
 
 PATH = "/parallelism"
 

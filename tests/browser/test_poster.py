@@ -33,7 +33,7 @@ def opened(new_page, visit, ready):
 @pytest.mark.parametrize(
     ("path", "lang", "theme", "query"),
     [
-        ("/training-memory", "en", "light", {"memory_batch": "4"}),
+        ("/training-memory", "en", "light", {"plan_batch": "4"}),
         ("/serving", "zh", "dark", {"lock": "1"}),
     ],
 )

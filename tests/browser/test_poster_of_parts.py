@@ -192,21 +192,3 @@ def test_a_teachers_link_or_a_projector_has_no_posters_below_a_part(
     page.locator(".graph .picture, [data-chart=loss]").first.wait_for()
     ready(page)
     assert page.locator("summary[data-kind=save]").count() == 0
-
-
-def test_the_samples_of_a_run_are_saved_as_pixels_too(opened, fresh, tmp_path):
-    page = opened("/live-run", url=fresh.url)
-    link = page.locator(".live-strip-png")
-    link.wait_for()
-    with page.expect_download() as started:
-        link.click()
-    assert started.value.suggested_filename == "samples.png"
-    started.value.save_as(tmp_path / "samples.png")
-    picture = Image.open(tmp_path / "samples.png").convert("RGB")
-    drawn = page.request.get(link.get_attribute("href")).text()
-    width, height = (
-        int(drawn.partition(f'{side}="')[2].partition('"')[0]) for side in ("width", "height")
-    )
-    assert picture.width == 2 * width
-    assert len(picture.getcolors(maxcolors=1 << 24)) > 50
-    assert height > 100

@@ -29,19 +29,6 @@ def until_another(page):
     page.until(f"!document.querySelector({HEADLINE!r}).innerText.includes('43.8 dB')")
 
 
-def test_a_moved_slider_brings_a_new_picture(page, visit):
-    visit(page, PATH)
-    drawn(page)
-    slider = page.get_by_role("slider", name="Group size")
-    slider.focus()
-    for key, size in (("ArrowLeft", 96), ("ArrowLeft", 64), ("ArrowLeft", 48), ("ArrowRight", 64)):
-        slider.press(key)
-        page.until(
-            f"document.querySelector('.js-plotly-plot')?.textContent.includes('int4_group{size}')"
-        )
-        assert f"int4_group{size}" in headline(page)
-
-
 def test_a_cell_explains_itself_on_hover(page, visit):
     visit(page, PATH, quant_tab="codes")
     box = drawn(page).bounding_box()

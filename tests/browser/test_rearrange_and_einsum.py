@@ -24,12 +24,3 @@ def test_an_example_fills_the_inputs(page, visit):
     page.get_by_text("Merge attention heads").click()
 
     until_headline(page, "copies: (2, 2, 4, 3) → (2, 4, 6), 384 B")
-
-
-def test_a_longer_sequence_makes_larger_scores(page, visit):
-    visit(page, PATH, ein_tab="attention", ein_model="llama-3-70b")
-    drawn(page)
-    assert "8.00 GiB each" in headline(page)
-
-    press(page, "Sequence length", "ArrowRight")
-    until_headline(page, "32.0 GiB each")

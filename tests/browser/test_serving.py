@@ -8,7 +8,7 @@ from tests.browser.seen import drawn, headline, press, until_headline
 
 
 def test_the_context_grows_the_cache_and_the_number_explains_itself(page, visit):
-    visit(page, "/serving")
+    visit(page, "/serving", plan_device="rtx-4090", plan_devices="1")
     drawn(page)
     for tokens in ("12,288", "16,384", "24,576"):
         press(page, "Context length (tokens)", "ArrowRight")
@@ -31,7 +31,7 @@ def test_every_word_of_the_memory_lies_inside_the_picture(page, visit, lang):
     for context in ("1048576", "8192"):
         for size in ((1366, 768), (1024, 768)):
             page.set_viewport_size({"width": size[0], "height": size[1]})
-            visit(page, "/serving", lang=lang, serving_context=context)
+            visit(page, "/serving", lang=lang, plan_devices="1", plan_context_length=context)
             chart = drawn(page)
             frame = chart.locator(".main-svg").first.bounding_box()
             boxes = [each.bounding_box() for each in chart.locator(".annotation-text").all()]

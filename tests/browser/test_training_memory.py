@@ -3,14 +3,15 @@
 import re
 import urllib.parse
 
-from tests.browser.seen import drawn, headline, press, until_headline, until_other_headline
+from tests.browser.seen import drawn, press, until_headline
 
 PATH = "/training-memory"
+PLAIN = {"plan_model": "llama-2-7b", "plan_devices": 1, "plan_checkpointing": "none"}
 VERDICT = re.compile(r"Simulated peak .* closed form .* ([\d.]+)% apart")
 
 
 def test_a_click_on_a_line_opens_its_formula(page, visit):
-    visit(page, PATH, memory_tab="items")
+    visit(page, PATH, memory_tab="items", **PLAIN)
     box = drawn(page).bounding_box()
 
     page.mouse.click(box["x"] + box["width"] * 0.55, box["y"] + box["height"] * 0.5)
@@ -25,33 +26,16 @@ def parameter(page, name):
 
 
 def test_a_kept_setting_goes_into_the_address_and_outlives_a_reload(page, visit):
-    visit(page, PATH, memory_batch=3)
+    visit(page, PATH, plan_batch=3)
     page.get_by_role("button", name="Compare with").click()
     until_headline(page, "A and B need the same memory", "startsWith")
-    assert parameter(page, "memory_a") == "batch=3"
+    assert parameter(page, "memory_a") == "plan_model=llama-3.1-8b&plan_batch=3"
     page.reload()
     until_headline(page, "A and B need the same memory", "startsWith")
 
 
-def test_an_old_link_with_pins_opens_as_the_comparison_and_leaves_the_inputs_to_the_reader(
-    page, visit
-):
-    pins = "gpt2;t4;batch_size=2;seq_len=512|gpt2;t4;batch_size=8;seq_len=512"
-    visit(page, PATH, memory_tab="scenarios", memory_pins=pins, memory_to="B")
-    until_headline(page, "times A's memory", "includes")
-    before = headline(page)
-
-    slider = page.get_by_role("slider", name="Micro-batch size").first
-    assert slider.get_attribute("aria-valuenow") in {None, "8"}
-    slider.press("ArrowRight")
-    until_other_headline(page, before)
-    page.until("!location.search.includes('memory_pins')")
-    assert parameter(page, "memory_batch") == "9"
-    assert "batch=2" in parameter(page, "memory_a")
-
-
 def test_the_button_simulates_the_step_and_the_closed_form_agrees(page, visit):
-    visit(page, PATH, memory_model="gpt2", memory_seq="512", memory_tab="timeline")
+    visit(page, PATH, plan_model="gpt2", plan_length="512", memory_tab="timeline")
     page.get_by_role("button", name="Simulate this step").click()
 
     verdict = page.get_by_text(VERDICT).first

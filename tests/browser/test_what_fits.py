@@ -13,5 +13,5 @@ def test_a_click_on_a_square_says_why_and_is_kept_in_the_address(page, visit):
     until_headline(page, "DeepSeek-V3")
 
     assert "on one T4 does not fit" in headline(page)
-    assert "fits_model=deepseek-v3" in page.url
-    assert "fits_device=t4" in page.url
+    assert "plan_model=deepseek-v3" in page.url
+    assert "plan_device=t4" in page.url

@@ -27,7 +27,6 @@ WITHOUT_TORCH = [
     "core.train.run.directory",
     "core.train.run.store",
     "core.train.run.reader",
-    "core.train.run.frame",
     "core.train.run.history",
     "core.train.control.commands",
     "core.figures",

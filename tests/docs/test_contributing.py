@@ -101,7 +101,7 @@ def test_a_recipe_does_what_it_says(recipe, house):
 
 def test_there_is_a_recipe_for_what_is_often_added():
     words = " ".join(recipe.title for recipe in recipes())
-    for thing in ("tab", "page", "format", "text", "size", "lesson", "translation"):
+    for thing in ("tab", "page", "format", "text", "size", "device", "lesson", "translation"):
         assert thing in words
 
 

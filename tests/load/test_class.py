@@ -112,18 +112,20 @@ def test_an_input_draws_its_page_and_not_the_frame_round_it(server):
         return {each["name"]: each["value"] for each in data["settings"]}
 
     async def scene():
-        async with open_session(server[0], page="model-sizes", query="lang=zh") as session:
+        async with open_session(server[0], page="serving", query="lang=zh") as session:
             await session.run()
             before, switches = told(session), session.find("button_group", "lang_choice")
-            other = session.find("slider", "sizes_size_choice").options[3]
-            await session.choose("slider", "sizes_size_choice", string_array_value=[other])
+            other = session.find("slider", "plan_context_length_choice").options[3]
+            await session.choose("slider", "plan_context_length_choice", string_array_value=[other])
             assert session.find("button_group", "lang_choice") is switches, "drawn again"
             return before, told(session), session.exceptions
 
     before, after, exceptions = in_a_thread(scene())
     assert exceptions == []
     changed = {name for name in before if before[name] != after[name]}
-    assert changed == {"sizes_size"}, "the link follows the input and keeps the frame's settings"
+    assert changed == {"plan_context_length"}, (
+        "the link follows the input and keeps the frame's settings"
+    )
     assert after["lang"] == "zh"
 
 

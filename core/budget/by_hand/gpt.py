@@ -6,7 +6,7 @@ its gradients, its optimizer and the tensors that autograd saves (tests/core/bud
 
 from typing import Literal
 
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, counted, estimated, total
 from core.language import N_
 from core.models.spec import GPTShape
 
@@ -76,8 +76,7 @@ def count_parameters(shape: GPTShape) -> Item:
     """Return the trainable parameters, in four parts; the tied head counts once."""
     sizes = _sizes(shape)
     parts = [
-        item(name, formula, sizes, unit="parameters", kind="exact", source=_MODULE)
-        for name, formula in PARAMETERS.items()
+        counted(name, formula, sizes, _MODULE, "parameters") for name, formula in PARAMETERS.items()
     ]
     return total("parameters", parts, source=_MODULE)
 
@@ -85,22 +84,13 @@ def count_parameters(shape: GPTShape) -> Item:
 def weights(shape: GPTShape) -> Item:
     """Return the bytes of the fp32 weights."""
     num_params = count_parameters(shape).amount
-    return item(
-        "weights", WEIGHTS, {"num_params": num_params}, unit="bytes", kind="exact", source=_MODULE
-    )
+    return counted("weights", WEIGHTS, {"num_params": num_params}, _MODULE)
 
 
 def gradients(shape: GPTShape) -> Item:
     """Return the bytes of the gradients: one fp32 number for each parameter, also under bf16."""
     num_params = count_parameters(shape).amount
-    return item(
-        "gradients",
-        GRADIENTS,
-        {"num_params": num_params},
-        unit="bytes",
-        kind="exact",
-        source=_MODULE,
-    )
+    return counted("gradients", GRADIENTS, {"num_params": num_params}, _MODULE)
 
 
 def optimizer(shape: GPTShape) -> Item:
@@ -109,25 +99,20 @@ def optimizer(shape: GPTShape) -> Item:
         "num_params": count_parameters(shape).amount,
         "num_tensors": NUM_TENSORS(num_layers=shape.num_layers),
     }
-    return item("optimizer", ADAMW, values, unit="bytes", kind="exact", source=_ADAMW)
+    return counted("optimizer", ADAMW, values, _ADAMW)
 
 
 def activations(shape: GPTShape, batch_size: int, precision: Precision) -> Item:
     """Return the bytes that one forward pass keeps for its backward pass.
 
-    Args:
-        shape: The model.
-        batch_size: Sequences in one forward pass, each `shape.seq_len` tokens long.
-        precision: "fp32", "bf16" or "fp16" autocast, or bf16 with the attention in fp32.
+    Sequences are `shape.seq_len` tokens long.
     """
-    return item(
+    return estimated(
         "activations",
         ACTIVATIONS[precision],
         {**_sizes(shape), "num_tokens": batch_size * shape.seq_len},
-        unit="bytes",
-        source=_SAVED,
-        kind="estimated",
-        band=0.02,
+        _SAVED,
+        0.02,
     )
 
 
@@ -150,13 +135,12 @@ def step_flops(shape: GPTShape, batch_size: int) -> Item:
 
     Matrix products only; attention is counted in full, not halved for the causal mask.
     """
-    return item(
+    return counted(
         "step FLOPs",
         STEP_FLOPS,
         {**_sizes(shape), "num_tokens": batch_size * shape.seq_len},
-        unit="FLOPs",
-        kind="exact",
-        source=_KAPLAN,
+        _KAPLAN,
+        "FLOPs",
     )
 
 
@@ -167,16 +151,13 @@ def kv_cache(shape: GPTShape, num_tokens: int) -> Item:
         "num_tokens": num_tokens,
         "hidden_dim": shape.hidden_dim,
     }
-    return item("KV cache", KV_CACHE, sizes, unit="bytes", kind="exact", source=_MODULE)
+    return counted("KV cache", KV_CACHE, sizes, _MODULE)
 
 
 def nats(name: str, amount: float, *, is_measured: bool = False) -> Item:
     """Return a loss in nats per token: ln V of a uniform guess, or one that a model had.
 
-    Args:
-        name: What it is.
-        amount: The loss.
-        is_measured: Whether a model was run; else it follows from the vocabulary.
+    It is measured where a model was run; else it follows from the vocabulary.
     """
     return Item(
         name=name,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, item, total
+from core.budget.item import Formula, Item, counted, estimated, item, total
 from core.language import N_
 
 STATE_RULE: Final = Formula("16 * num_params")
@@ -36,11 +36,8 @@ def state_rule(num_params: int) -> Item:
     """
     source = N_("Rajbhandari et al. 2020, ZeRO, section 3.1: K = 12 beside 2 + 2 bytes")
     values = {"num_params": num_params}
-    parts = [
-        item(name, formula, values, unit="bytes", kind="exact", source=source)
-        for name, formula in STATE_PARTS.items()
-    ]
-    whole = item("training state", STATE_RULE, values, unit="bytes", kind="exact", source=source)
+    parts = [counted(name, formula, values, source) for name, formula in STATE_PARTS.items()]
+    whole = counted("training state", STATE_RULE, values, source)
     return replace(whole, children=tuple(parts))
 
 
@@ -50,25 +47,20 @@ def flops_rule(num_params: int, num_tokens: int) -> Item:
     Attention over the context and the embedding's look-ups are left out, so a small model with a
     long context is off by some tens of per cent.
     """
-    return item(
+    return estimated(
         "training FLOPs",
         FLOPS_RULE,
         {"num_params": num_params, "num_tokens": num_tokens},
-        unit="FLOPs",
-        kind="estimated",
-        band=0.1,
-        source=N_("Kaplan et al. 2020, Scaling Laws for Neural Language Models, section 2.1"),
+        N_("Kaplan et al. 2020, Scaling Laws for Neural Language Models, section 2.1"),
+        0.1,
+        "FLOPs",
     )
 
 
 def two_layer_flops(rows: int, width: int, outputs: int, *, input_needs_gradient: bool) -> Item:
     """Return the FLOPs of h = x w1, y = h w2 and of their backward pass, a child a product.
 
-    Args:
-        rows: Rows of x.
-        width: Columns of x and of h.
-        outputs: Columns of y.
-        input_needs_gradient: Whether the gradient of x is computed; data needs none.
+    x has `rows` rows and `width` columns, h as many, y `outputs` columns; data need no gradient.
 
     Raises:
         ValueError: If a size is out of range.
@@ -78,7 +70,7 @@ def two_layer_flops(rows: int, width: int, outputs: int, *, input_needs_gradient
     values = {"B": rows, "D": width, "K": outputs}
 
     def product(name: str, formula: Formula, source: str) -> Item:
-        return item(name, formula, values, unit="FLOPs", kind="exact", source=source)
+        return counted(name, formula, values, source, "FLOPs")
 
     forward = [product("h = x @ w1", FIRST, _PRODUCT), product("y = h @ w2", SECOND, _PRODUCT)]
     backward = [
@@ -106,13 +98,13 @@ _SEEN: Final = N_("the clone operations that torch ran, one after another")
 def stored_bytes(name: str, num_elements: int, item_bytes: int) -> Item:
     """Return the bytes of a tensor's own elements."""
     values = {"num_elements": num_elements, "item_bytes": item_bytes}
-    return item(name, _BYTES, values, unit="bytes", source=_COUNTED, kind="exact")
+    return counted(name, _BYTES, values, _COUNTED)
 
 
 def matmul_flops(*, batch: int, rows: int, inner: int, columns: int) -> Item:
     """Return the FLOPs of `batch` products of (rows x inner) and (inner x columns)."""
     values = {"batch": batch, "rows": rows, "inner": inner, "columns": columns}
-    return item("matmul", _MATMUL, values, unit="FLOPs", source=_TWO, kind="exact")
+    return counted("matmul", _MATMUL, values, _TWO, "FLOPs")
 
 
 def copied_bytes(num_bytes: int) -> Item:

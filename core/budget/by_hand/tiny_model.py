@@ -7,7 +7,7 @@ B rows of data; fp32; AdaGrad. What the lecture's formulas say stands beside wha
 from dataclasses import dataclass
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, item, total
+from core.budget.item import Formula, Item, counted, total
 from core.language import N_
 
 PARAMETERS = Formula("width * width * num_layers + width")
@@ -28,12 +28,7 @@ class TinyAccount:
     """The account of one training step.
 
     Attributes:
-        parameters: The weights.
-        activations: Values that the lecture counts.
         kept: Values that autograd really keeps: data, inputs of the layers, answers and targets.
-        memory: Bytes by the lecture: parameters, activations, gradients, optimizer states.
-        flops: FLOPs by the lecture.
-        real_flops: FLOPs that torch runs.
     """
 
     parameters: Item
@@ -57,12 +52,8 @@ def tiny_account(batch_size: int, width: int, num_layers: int) -> TinyAccount:
     sizes = {"batch_size": batch_size, "width": width, "num_layers": num_layers}
     for name, size in sizes.items():
         check_range(name, size, 1, LARGEST)
-    parameters = item(
-        "parameters", PARAMETERS, sizes, unit="parameters", kind="exact", source=_LECTURE
-    )
-    activations = item(
-        "activations", ACTIVATIONS, sizes, unit="values", kind="exact", source=_LECTURE
-    )
+    parameters = counted("parameters", PARAMETERS, sizes, _LECTURE, "parameters")
+    activations = counted("activations", ACTIVATIONS, sizes, _LECTURE, "values")
     counts = {**sizes, "num_params": parameters.amount}
     numbers = {
         "weights": parameters.amount,
@@ -71,14 +62,13 @@ def tiny_account(batch_size: int, width: int, num_layers: int) -> TinyAccount:
         "activations": activations.amount,
     }
     parts = [
-        item(name, BYTES, {"num_values": number}, unit="bytes", kind="exact", source=_LECTURE)
-        for name, number in numbers.items()
+        counted(name, BYTES, {"num_values": number}, _LECTURE) for name, number in numbers.items()
     ]
     return TinyAccount(
         parameters=parameters,
         activations=activations,
-        kept=item("kept values", KEPT, sizes, unit="values", kind="exact", source=_TORCH),
+        kept=counted("kept values", KEPT, sizes, _TORCH, "values"),
         memory=total("memory", parts, source=_LECTURE),
-        flops=item("FLOPs", FLOPS, counts, unit="FLOPs", kind="exact", source=_LECTURE),
-        real_flops=item("FLOPs", REAL_FLOPS, counts, unit="FLOPs", kind="exact", source=_COUNTED),
+        flops=counted("FLOPs", FLOPS, counts, _LECTURE, "FLOPs"),
+        real_flops=counted("FLOPs", REAL_FLOPS, counts, _COUNTED, "FLOPs"),
     )

@@ -1,22 +1,42 @@
-"""Devices as they are sold, as the reader describes them, and the one at hand."""
+"""Devices as they are sold (devices.toml), as the reader describes them, and the one at hand."""
 
-from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from core.budget.catalogue.data_sheet import READ
-from core.budget.catalogue.nvidia_data_center import NVIDIA_DATA_CENTER
-from core.budget.catalogue.nvidia_rtx import NVIDIA_RTX
-from core.budget.catalogue.other_makers import OTHER_MAKERS
-from core.budget.catalogue.usable_memory import CUDA_CONTEXT
+from core.budget.catalogue.usable_memory import CUDA_CONTEXT, usable_memory
 from core.budget.cluster import DeviceSpec
+from core.budget.table import read_table
 from core.language import N_, _
 from core.machine import Probe
+from core.units import GIB
 
+READ: Final = "2026-11"
 CUSTOM: Final = N_("as typed in")
 MEASURED: Final = N_("measured on this computer; its links are taken as PCIe 3 with 16 lanes")
 _LOCAL_HOST_LINK: Final = 16e9  # core.machine does not measure links
 
-DEVICES: Final[Mapping[str, DeviceSpec]] = {**NVIDIA_DATA_CENTER, **NVIDIA_RTX, **OTHER_MAKERS}
+_LINKS: Final = ("link", "pair_link", "host_link")
+
+
+def _sold(row: dict[str, Any]) -> DeviceSpec:
+    """Return the device of a row; only on NVIDIA's does a process keep a context of its own."""
+    gib, tflops = row.pop("gib"), row.pop("tflops")
+    has_context = row["maker"] == "NVIDIA"
+    left = usable_memory(row, gib).at_most(gib)
+    if has_context:
+        left = left.less_a_context()
+    return DeviceSpec(
+        peak={dtype: amount * 1e12 for dtype, amount in tflops.items()},
+        memory_sold=gib * GIB,
+        memory_usable=left.num_bytes,
+        memory_known=left.evidence,
+        context=CUDA_CONTEXT if has_context else 0,
+        bandwidth=row.pop("gb_per_second") * 1e9,
+        **{name: row.pop(name, 0) * 1e9 for name in _LINKS},
+        **{"date": READ} | row,
+    )
+
+
+DEVICES: Final = {key: _sold(row) for key, row in read_table(__file__).items()}
 """Key, as in a link -> device; those of one maker together."""
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from core.budget.catalogue.hf_families import (
-    DEFAULTS,
     FAMILIES,
     LAYER_INPUTS,
     LLAMA,
@@ -134,11 +133,10 @@ def layout_of(config: Config) -> tuple[Family, Mapping[str, int]]:
 
     Key heads and a window that are null are not left out: there are as many as heads, or none.
     """
-    kind = kind_of(config)
-    family, defaults = FAMILIES.get(kind, LLAMA), DEFAULTS.get(kind, DEFAULTS["llama"])
+    family = FAMILIES.get(kind_of(config), LLAMA)
     missing = {
         name: value
-        for name, value in defaults.items()
+        for name, value in family.defaults.items()
         if family.names[name] not in config
         or (name in _NEVER_NULL and config[family.names[name]] is None)
     }
@@ -435,13 +433,8 @@ def not_understood(
 ) -> tuple[str, ...]:
     """Return the fields whose names speak of a size, and which nothing here reads.
 
-    With what was read: those of its layers and windows too that could not be counted.
-
-    Args:
-        config: The file, its fields under their first names.
-        layers: The kinds of its layers.
-        recurrent: What keeps a fixed state in some of them.
-        has_unknown_window: Whether it has a window, and which layers have it is not known.
+    With what was read: those of its layers and windows too that could not be counted. Without
+    `layers` the file alone is asked.
     """
     found = [
         key

@@ -9,7 +9,7 @@ reports: modal-labs/modal-client#2797 for T4, A10, L4, L40S, A100 and H100; the 
 from collections.abc import Mapping
 from dataclasses import replace
 from statistics import median_low
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from core.budget.cluster import Evidence
 from core.language import N_
@@ -77,43 +77,38 @@ class Usable(NamedTuple):
         return Usable(left, replace(self.evidence, kind="estimated", band=band))
 
 
-def seen(readings: Mapping[float, str]) -> Usable:
-    """Return the middle of readings in GiB -> the issue that shows each."""
-    gib = median_low(readings)
-    around = HALF_A_DIGIT if len(readings) > 1 else SPREAD
-    words = ", ".join(f"{reading:.2f} ({issue})" for reading, issue in readings.items())
-    band = _band(gib, min(readings) - around, max(readings) + around)
-    return Usable(gib, Evidence(kind="measured", source=READINGS, readings=words, band=band))
+def usable_memory(row: dict[str, Any], sold_gib: int) -> Usable:
+    """Take from a row what is known of its memory and return what a process sees of it.
 
-
-def less_the_driver(reported_mib: int, *, in_logs: bool = False) -> Usable:
-    """Return what is left of the memory that nvidia-smi reports, in public logs or as recalled."""
-    reported, (least, most) = reported_mib / 1024, KEPT
-    source, words = (_LOGGED, f"{reported_mib:,}") if in_logs else (_NVIDIA, "")
-    band = _band(reported - TYPICAL, reported - most, reported - least)
-    known = Evidence(kind="estimated", source=source, readings=words, band=band)
-    return Usable(reported - TYPICAL, known)
-
-
-def amd(sold_gib: int) -> Usable:
-    """Return what AMD's driver leaves."""
-    gib = sold_gib - 0.02
-    return _estimated(gib, gib - SPREAD, sold_gib, _AMD)
-
-
-def tpu(gib: float) -> Usable:
-    """Return what JAX sees of a TPU's memory, within 3 %."""
-    return _estimated(gib, 0.97 * gib, 1.01 * gib, _TPU)
-
-
-def metal(sold_gib: int) -> Usable:
-    """Return what Metal recommends to use of the memory that it shares with the host."""
+    That is the middle of readings (`seen`: issue -> GiB), or what is left of the memory that
+    nvidia-smi reports (`nvidia_smi` in public logs, `nvidia_smi_recalled`), or what JAX sees of a
+    TPU's, within 3 % (`jax`). Without any it is what AMD's driver leaves, or what Metal recommends
+    to use of the memory that it shares with the host.
+    """
+    if readings := row.pop("seen", None):
+        return _seen(readings)
+    for key, source in (("nvidia_smi", _LOGGED), ("nvidia_smi_recalled", _NVIDIA)):
+        if mib := row.pop(key, 0):
+            gib, (least, most) = mib / 1024, KEPT
+            return _estimated(gib - TYPICAL, gib - most, gib - least, source, f"{mib:,}")
+    if gib := row.pop("jax", 0.0):
+        return _estimated(gib, 0.97 * gib, 1.01 * gib, _TPU)
+    if row["maker"] == "AMD":
+        return _estimated(sold_gib - 0.02, sold_gib - 0.02 - SPREAD, sold_gib, _AMD)
     return _estimated(0.75 * sold_gib, 0.65 * sold_gib, 0.75 * sold_gib, _METAL)
 
 
-def _estimated(gib: float, low: float, high: float, source: str) -> Usable:
-    evidence = Evidence(kind="estimated", source=source, band=_band(gib, low, high))
-    return Usable(gib, evidence)
+def _seen(readings: Mapping[str, float]) -> Usable:
+    found = readings.values()
+    gib, around = median_low(found), HALF_A_DIGIT if len(readings) > 1 else SPREAD
+    words = ", ".join(f"{reading:.2f} ({issue})" for issue, reading in readings.items())
+    band = _band(gib, min(found) - around, max(found) + around)
+    return Usable(gib, Evidence(kind="measured", source=READINGS, readings=words, band=band))
+
+
+def _estimated(gib: float, low: float, high: float, source: str, readings: str = "") -> Usable:
+    band = _band(gib, low, high)
+    return Usable(gib, Evidence(kind="estimated", source=source, readings=readings, band=band))
 
 
 def _band(gib: float, low: float, high: float) -> tuple[float, float]:

@@ -35,10 +35,6 @@ class Settings:
     """What a command works with.
 
     Attributes:
-        spec: The model.
-        plan: How it is served.
-        recipe: How it is trained.
-        cluster: The machines.
         told: Names of fields that the command line set.
     """
 
@@ -74,9 +70,7 @@ def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(
-            _("{file} cannot be read: {reason}").format(file=file, reason=error)
-        ) from error
+        raise ValueError(_("{file} cannot be read: {reason}", file=file, reason=error)) from error
 
 
 def read_settings(model: str, texts: Iterable[str], command: str = "") -> Settings:
@@ -85,12 +79,8 @@ def read_settings(model: str, texts: Iterable[str], command: str = "") -> Settin
     Weights are as the model's makers publish them.
 
     Besides the fields of plan, recipe and cluster there are `device` (a key of DEVICES),
-    `lora_rank`, `lora_targets` ("q,v") and `lora_base`. `tensor` splits serving and training.
-
-    Args:
-        model: A key of MODELS, or a config.json.
-        texts: KEY=VALUE each; of the same key the last one counts.
-        command: A key of NAMES: whatever it would not heed is refused.
+    `lora_rank`, `lora_targets` ("q,v") and `lora_base`. `tensor` splits serving and training. Of
+    the same key the last text counts; what `command` would not heed is refused.
 
     Raises:
         ValueError: If a name is unknown or a value cannot be; the sentence says what can.
@@ -137,9 +127,7 @@ def _pair(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
         raise ValueError(
-            _("{text} is no setting; write KEY=VALUE, such as batch_size=4.").format(
-                text=repr(text)
-            )
+            _("{text} is no setting; write KEY=VALUE, such as batch_size=4.", text=repr(text))
         )
     return key.strip(), value.strip()
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
+from core.budget.cluster import Cluster
 from core.budget.item import Formula, Item, item, total, weakest
 from core.budget.training.memory import OVERHEADS, training_budget
 from core.budget.training.scenario import Scenario
@@ -25,8 +26,6 @@ class OneDevice:
     Attributes:
         peak: The bytes that operations ask for at the highest moment: no allocator's reserve.
         moments: Name and parts of each moment that can be the peak.
-        largest: Name of the one that is.
-        capacity: Bytes that a process can get on the device.
     """
 
     peak: Item
@@ -41,11 +40,7 @@ def on_one_device(case: Scenario) -> OneDevice:
     Raises:
         ValueError: If model and recipe cannot go together; the sentence says why.
     """
-    cluster = replace(
-        case.cluster, num_devices=1, zero_stage=0,
-        tensor=1, sequence_parallel=False, pipeline=1, expert=1,
-    )  # fmt: skip
-    budget = training_budget(case.spec, case.recipe, cluster)
+    budget = training_budget(case.spec, case.recipe, Cluster(device=case.cluster.device))
     parts = [part for part in budget.item.children if part.name not in OVERHEADS]
     step = budget.item.child("step peak")
     standing = tuple(part for part in parts if part is not step)
@@ -59,12 +54,7 @@ def on_one_device(case: Scenario) -> OneDevice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Calibration:
-    """How far a measurement lay from its estimate.
-
-    Attributes:
-        measured: What the reader measured: bytes at the peak, or tokens/s.
-        estimate: What the budget said for the very same setting.
-    """
+    """How far a measurement lay from its estimate."""
 
     measured: float
     estimate: float
@@ -82,10 +72,8 @@ class Calibration:
 def calibrate(estimate: Item, measured: float, estimate_then: float | None = None) -> Item:
     """Return an estimate times the ratio that a measurement found: for its own setting measured.
 
-    Args:
-        estimate: What is to be corrected: a peak in bytes, or a rate in tokens/s.
-        measured: The reader's number for the setting of `estimate_then`, in the same unit.
-        estimate_then: The estimate for the setting that was measured; None if it is this one.
+    `measured` is the reader's number for the setting whose estimate was `estimate_then`; None if it
+    is this one.
 
     Raises:
         ValueError: If measurement and estimate are more than 100 times apart.

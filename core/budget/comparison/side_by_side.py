@@ -12,13 +12,7 @@ Rows = Sequence[tuple[str, Item]]  # what a number is called, and the number
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pair:
-    """One row of a comparison.
-
-    Attributes:
-        name: What is compared.
-        a: The number on the left side; None if that side has none.
-        b: The number on the right side.
-    """
+    """One row of a comparison."""
 
     name: str
     a: Item | None
@@ -52,9 +46,7 @@ class Pair:
 def side_by_side(a: Rows | Item | Budget, b: Rows | Item | Budget) -> tuple[Pair, ...]:
     """Return the rows of A in their order, then those that only B has; rows are paired by name.
 
-    Args:
-        a: Rows with a name each, an item with its parts, or a budget with its parts at the peak.
-        b: The same of the other side.
+    A side is rows with a name each, an item with its parts, or a budget with its parts at the peak.
 
     Raises:
         ValueError: If a name stands twice on a side, or for unlike units.

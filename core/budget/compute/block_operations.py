@@ -6,7 +6,7 @@ from typing import Final
 from core.budget.check import check_choice, check_range
 from core.budget.compute.forward_flops import STATES, flop_sizes
 from core.budget.compute.intensity import MOVED, PHASES, Operation, Phase, elementwise, matmul
-from core.budget.item import Formula, Number, item
+from core.budget.item import Formula, Number, counted, estimated, item
 from core.budget.recipe import MAX_TOKENS
 from core.budget.weights.parameters import RECURRENT_INPUTS
 from core.language import N_
@@ -54,13 +54,8 @@ def op_intensities(
 
     Of a block's norms and residual sums one each is counted: kernels fuse the others with their
     neighbours. The same ratios hold in training's forward pass, a prefill of the whole batch.
-
-    Args:
-        spec: The model.
-        context: Tokens of a sequence.
-        batch_size: Sequences at once.
-        phase: "prefill" reads all tokens at once, "decode" writes one more after `context`.
-        item_bytes: Bytes of a number in memory.
+    "prefill" reads all tokens at once, "decode" writes one more after `context`; `item_bytes` are
+    those of a number in memory.
 
     Raises:
         ValueError: If a number is out of range.
@@ -72,13 +67,9 @@ def op_intensities(
     rows = batch_size * num_queries
     num_recurrent = len(spec.recurrent.layers) if spec.recurrent else 0
     norm = elementwise(
-        N_("norm"),
-        rows,
-        spec.hidden_dim,
-        flops_each=NORM_FLOPS,
-        num_operands=2,
-        item_bytes=item_bytes,
-    )
+        N_("norm"), rows, spec.hidden_dim,
+        flops_each=NORM_FLOPS, num_operands=2, item_bytes=item_bytes,
+    )  # fmt: skip
     head = matmul(N_("head"), rows, spec.hidden_dim, spec.vocab_size, item_bytes)
     attention = _attention(spec, context, batch_size, phase, item_bytes)
     added = elementwise(
@@ -227,7 +218,7 @@ def _index(
 def _pairs(name: str, moved: Formula, sizes: dict[str, Number]) -> Operation:
     return Operation(
         name=name,
-        flops=item(name, ATTENTION_FLOPS, sizes, unit="FLOPs", kind="exact", source=MOVED),
+        flops=counted(name, ATTENTION_FLOPS, sizes, MOVED, "FLOPs"),
         moved=item(name, moved, sizes, unit="bytes", kind="bound", source=MOVED),
     )
 
@@ -266,11 +257,8 @@ def _experts(
     router = matmul(N_("router"), rows, spec.hidden_dim, columns, item_bytes)
     routed = Operation(
         name=N_("experts"),
-        flops=item("experts", EXPERT_FLOPS, sizes, unit="FLOPs", kind="exact", source=MOVED),
-        moved=item(
-            "experts", EXPERT_BYTES, sizes,
-            unit="bytes", source=MOVED, kind="estimated", band=(0.2, 0.0),
-        ),
+        flops=counted("experts", EXPERT_FLOPS, sizes, MOVED, "FLOPs"),
+        moved=estimated("experts", EXPERT_BYTES, sizes, MOVED, (0.2, 0.0)),
     )  # fmt: skip
     shared = int(sizes["num_matrices"]) * mixture.num_shared * mixture.expert_dim
     always = matmul(N_("shared experts"), rows, spec.hidden_dim, shared, item_bytes)

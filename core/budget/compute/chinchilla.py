@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, item
+from core.budget.item import Formula, Item, estimated, item
 from core.language import N_
 
 TOKENS_PER_PARAM: Final = 20
@@ -36,6 +36,11 @@ class LossFit:
     alpha: float
     beta: float
     source: str
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """The numbers of the law by the names of the formulas."""
+        return {name: getattr(self, name) for name in ("e", "a", "b", "alpha", "beta")}
 
 
 HOFFMANN: Final = LossFit(
@@ -71,10 +76,7 @@ def best_params(flops: float, tokens_per_param: float = TOKENS_PER_PARAM) -> Ite
     check_range("flops", flops, 1, 1e40)
     check_range("tokens_per_param", tokens_per_param, 0.01, 1e7)
     values = {"flops": flops, "tokens_per_param": tokens_per_param}
-    return item(
-        N_("best model"), BEST_PARAMS, values,
-        unit="parameters", source=_HOFFMANN, kind="estimated", band=0.3,
-    )  # fmt: skip
+    return estimated(N_("best model"), BEST_PARAMS, values, _HOFFMANN, 0.3, "parameters")
 
 
 def best_tokens(flops: float, tokens_per_param: float = TOKENS_PER_PARAM) -> Item:
@@ -85,10 +87,7 @@ def best_tokens(flops: float, tokens_per_param: float = TOKENS_PER_PARAM) -> Ite
     """
     num_params = best_params(flops, tokens_per_param).amount
     values = {"num_params": num_params, "tokens_per_param": tokens_per_param}
-    return item(
-        N_("best tokens"), BEST_TOKENS, values,
-        unit="tokens", source=_HOFFMANN, kind="estimated", band=0.3,
-    )  # fmt: skip
+    return estimated(N_("best tokens"), BEST_TOKENS, values, _HOFFMANN, 0.3, "tokens")
 
 
 def predicted_loss(num_params: float, num_tokens: float, fit: LossFit = BESIROGLU) -> Item:
@@ -99,18 +98,8 @@ def predicted_loss(num_params: float, num_tokens: float, fit: LossFit = BESIROGL
     """
     check_range("num_params", num_params, 1, 1e20)
     check_range("num_tokens", num_tokens, 1, 1e20)
-    values = {
-        "e": fit.e,
-        "a": fit.a,
-        "b": fit.b,
-        "alpha": fit.alpha,
-        "beta": fit.beta,
-        "num_params": num_params,
-        "num_tokens": num_tokens,
-    }
-    return item(
-        N_("loss"), LOSS, values, unit="nats", source=fit.source, kind="estimated", band=0.03
-    )
+    values = fit.constants | {"num_params": num_params, "num_tokens": num_tokens}
+    return estimated(N_("loss"), LOSS, values, fit.source, 0.03, "nats")
 
 
 def lowest_params(flops: float, fit: LossFit = BESIROGLU) -> Item:
@@ -123,11 +112,8 @@ def lowest_params(flops: float, fit: LossFit = BESIROGLU) -> Item:
         ValueError: If the compute is not positive.
     """
     check_range("flops", flops, 1, 1e40)
-    values = {"alpha": fit.alpha, "beta": fit.beta, "a": fit.a, "b": fit.b, "flops": flops}
-    return item(
-        N_("lowest point of a fitted law"), LOWEST, values,
-        unit="parameters", source=_LOWEST, kind="estimated", band=0.3,
-    )  # fmt: skip
+    values = fit.constants | {"flops": flops}
+    return estimated(N_("lowest point of a fitted law"), LOWEST, values, _LOWEST, 0.3, "parameters")
 
 
 def lowest_ratio(flops: float, fit: LossFit = BESIROGLU) -> Item:
@@ -140,10 +126,7 @@ def lowest_ratio(flops: float, fit: LossFit = BESIROGLU) -> Item:
         ValueError: If the compute is not positive.
     """
     values = {"flops": flops, "num_params": lowest_params(flops, fit).amount}
-    return item(
-        N_("tokens for each parameter"), RATIO, values,
-        unit="tokens", source=_LOWEST, kind="estimated", band=0.6,
-    )  # fmt: skip
+    return estimated(N_("tokens for each parameter"), RATIO, values, _LOWEST, 0.6, "tokens")
 
 
 def loss_for_size(flops: float, num_params: float, fit: LossFit = BESIROGLU) -> float:
@@ -173,8 +156,5 @@ def machine_flops(
         "share": share,
     }
     if share < 1:
-        return item(
-            N_("machine's FLOPs"), MACHINE, values,
-            unit="FLOPs", source=_MACHINE, kind="estimated", band=0.1,
-        )  # fmt: skip
+        return estimated(N_("machine's FLOPs"), MACHINE, values, _MACHINE, 0.1, "FLOPs")
     return item(N_("machine's FLOPs"), MACHINE, values, unit="FLOPs", kind="bound", source=_MACHINE)

@@ -59,12 +59,8 @@ def mfu_conventions(
 ) -> tuple[Item, ...]:
     """Return the utilisation that each convention makes of a speed that somebody reports.
 
-    Args:
-        spec: The model.
-        recipe: Length, checkpointing and profile.
-        tokens_per_second: Of one device, as somebody measured it: nothing here checks that.
-        flops_per_second: Dense peak of the device in the dtype of the products.
-        sparsity: Whether its data sheet also prints twice that peak, which some divide by.
+    `tokens_per_second` is of one device, as somebody measured it: nothing here checks that.
+    `sparsity` says that its data sheet also prints twice the dense peak, which some divide by.
 
     Raises:
         ValueError: If a speed is out of range.

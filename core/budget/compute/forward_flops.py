@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, counted, item, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.share import whole
 from core.budget.weights.parameters import (
@@ -127,11 +127,7 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
 def training_forward(
     spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: bool = False
 ) -> Item:
-    """Return the FLOPs of a forward pass of training: with multi-token prediction, if there is any.
-
-    Raises:
-        ValueError: As `forward_flops`.
-    """
+    """Return the FLOPs of a forward pass of training: with multi-token prediction if there is."""
     forward = forward_flops(spec, num_tokens, seq_len, causal=causal)
     if not spec.num_mtp_layers:
         return forward
@@ -237,7 +233,7 @@ def _recurrent(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
 
 
 def _counted(name: str, formula: Formula, sizes: Mapping[str, Number], source: str) -> Item:
-    return item(name, formula, sizes, unit="FLOPs", kind="exact", source=source)
+    return counted(name, formula, sizes, source, "FLOPs")
 
 
 def _feed_forward(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from core.budget.check import check_range
-from core.budget.item import Formula, Item, Kind, Number, item, weakest
+from core.budget.item import Formula, Item, Kind, Number, counted, item, weakest
 from core.budget.recipe import MAX_TOKENS
 from core.language import N_
 
@@ -39,9 +39,6 @@ class Operation:
     """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula.
 
     Attributes:
-        name: What it is.
-        flops: Of one run of it.
-        moved: Bytes of one run of it.
         times: How often a pass through the model runs it.
     """
 
@@ -142,7 +139,7 @@ def _operation(name: str, formulas: Sequence[Formula], values: Mapping[str, Numb
     flops, moved = formulas
     return Operation(
         name=name,
-        flops=item(name, flops, values, unit="FLOPs", kind="exact", source=MOVED),
+        flops=counted(name, flops, values, MOVED, "FLOPs"),
         moved=item(name, moved, values, unit="bytes", kind="bound", source=MOVED),
     )
 

@@ -6,7 +6,7 @@ from typing import Final
 from core.budget.catalogue.devices import DEVICES
 from core.budget.check import check_range
 from core.budget.cluster import DeviceSpec
-from core.budget.item import Formula, Item, item
+from core.budget.item import Formula, Item, estimated, item
 from core.language import N_
 
 LEAST: Final = Formula("2 * n ** 3 / flops_per_second")
@@ -54,9 +54,7 @@ def read_without_waiting(size: int) -> Item:
     """
     check_range("size", size, 1, 10**7)
     values = {"n": size, "launch_seconds": LAUNCH_SECONDS}
-    return item(
-        N_("read without waiting"), READ, values, unit="FLOP/s", source=_EXAMPLE, kind="estimated"
-    )
+    return estimated(N_("read without waiting"), READ, values, _EXAMPLE, 0.0, "FLOP/s")
 
 
 def transfer_seconds(num_bytes: float, device: DeviceSpec) -> tuple[Item, ...]:

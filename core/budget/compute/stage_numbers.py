@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from core.budget.item import Formula, Item, Number, item
+from core.budget.item import Formula, Item, Number, counted
 from core.language import N_
 from core.models.spec import GPTShape
 from core.models.stages import Stage, axes_of
@@ -27,26 +27,21 @@ def stage_bytes(stage: Stage, shape: GPTShape) -> Item:
         "num_tensors": len(stage.outputs),
     }
     names = [*(["num_tensors"] if len(stage.outputs) > 1 else []), *letters, "item_bytes"]
-    return item(
-        N_("result"),
-        Formula(" * ".join(names)),
-        {each: values[each] for each in names},
-        unit="bytes",
-        kind="exact",
-        source=_NUMBERS,
+    return counted(
+        N_("result"), Formula(" * ".join(names)), {each: values[each] for each in names}, _NUMBERS
     )
 
 
 def stage_flops(stage: Stage, shape: GPTShape) -> Item:
     """Return the FLOPs of a stage: twice the product of all axes of its equation."""
     if not stage.flops:
-        return item(N_("FLOPs"), Formula("0"), {}, unit="FLOPs", kind="exact", source=_NONE)
+        return counted(N_("FLOPs"), Formula("0"), {}, _NONE, "FLOPs")
     sizes = _sizes(shape, stage)
     sides = stage.equation.replace("->", ",")
     letters = list(dict.fromkeys(_letters(*(axis for axes in axes_of(sides) for axis in axes))))
     formula = Formula(" * ".join(["2", *letters]))
     values: Mapping[str, Number] = {each: sizes[each] for each in letters}
-    return item(N_("FLOPs"), formula, values, unit="FLOPs", kind="exact", source=_PRODUCT)
+    return counted(N_("FLOPs"), formula, values, _PRODUCT, "FLOPs")
 
 
 def _letters(*axes: str) -> list[str]:

@@ -8,7 +8,7 @@ a fused attention kernel forgets and makes again, the zeros that fill up a narro
 from typing import Final
 
 from core.budget.compute.forward_flops import flop_sizes, forward_flops, is_scores, training_forward
-from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, counted, item, total
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.weights.adapters import adapter_widths, value_width
 from core.language import N_, _
@@ -54,12 +54,8 @@ def step_flops(spec: ModelSpec, recipe: TrainingRecipe, *, causal: bool = False)
 
     Divide by the tensor and pipeline ranks for one device of many; the total over all replicas is
     this times their number. A first layer of experts without an adapter in its attention has a
-    little less backward work than said here.
-
-    Args:
-        spec: The model.
-        recipe: Batch, length, accumulation, checkpointing, adapters and profile.
-        causal: Whether only pairs that the causal mask lets through count; see `forward_flops`.
+    little less backward work than said here. `causal` counts only pairs that the causal mask lets
+    through; see `forward_flops`.
 
     Raises:
         ValueError: If a length is beyond reason, or there is nothing to adapt.
@@ -96,22 +92,14 @@ def _extra_work(spec: ModelSpec, recipe: TrainingRecipe, forward: Item) -> list[
     sizes |= {"scores": scores, "trained_scores": trained}
     parts = []
     if _is_fused(recipe) or recipe.checkpointing == "selective":
-        parts.append(
-            item(
-                N_("scores again"), SCORES_AGAIN, sizes, unit="FLOPs", kind="exact", source=_SCORES
-            )
-        )
+        parts.append(counted(N_("scores again"), SCORES_AGAIN, sizes, _SCORES, "FLOPs"))
     if spec.latent is not None and sizes["key_dim"] > sizes["value_dim"]:
         values = sizes | {"num_runs": 2 if is_repeated else 1}
-        parts.append(
-            item(N_("padded values"), PADDING, values, unit="FLOPs", kind="exact", source=_PADDING)
-        )
+        parts.append(counted(N_("padded values"), PADDING, values, _PADDING, "FLOPs"))
     head = sum(part.amount for part in forward.walk() if part.name == "head")
     if recipe.loss_chunks > 1:
         values = {"head": head}
-        parts.append(
-            item(N_("logits again"), HEAD_AGAIN, values, unit="FLOPs", kind="exact", source=_CHUNKS)
-        )
+        parts.append(counted(N_("logits again"), HEAD_AGAIN, values, _CHUNKS, "FLOPs"))
     if is_repeated:
         values = sizes | {
             "forward": forward.amount,
@@ -167,9 +155,7 @@ def adapter_forward(spec: ModelSpec, lora: LoRA, num_tokens: int) -> Item:
                 model=spec.name, targets=_(", ").join(lora.targets)
             )
         )
-    return item(
-        N_("adapters"), ADAPTERS_FORWARD, values, unit="FLOPs", kind="exact", source=_ADAPTERS
-    )
+    return counted(N_("adapters"), ADAPTERS_FORWARD, values, _ADAPTERS, "FLOPs")
 
 
 def adapted_backward(
@@ -177,12 +163,8 @@ def adapted_backward(
 ) -> Item:
     """Return the FLOPs of the backward pass: through what is frozen, and into the adapters.
 
-    Args:
-        spec: The model.
-        lora: The adapters.
-        forward: `forward_flops` of the frozen model.
-        num_tokens: Tokens of the step.
-        fused: Whether one kernel makes all gradients of attention, needed or not.
+    `forward` are the `forward_flops` of the frozen model; `fused` says that one kernel makes all
+    gradients of attention, needed or not.
     """
     scores = sum(part.amount for part in forward.children if is_scores(part))
     values = _adapter_values(spec, lora, num_tokens) | {
@@ -202,17 +184,8 @@ def adapted_backward(
             source=_FROZEN,
             band=0.0 if spec.is_plain else (0.2, 0.0),
         ),
-        item(
-            N_("attention scores"),
-            SCORES_BACKWARD,
-            values,
-            unit="FLOPs",
-            kind="exact",
-            source=_FROZEN,
-        ),
-        item(
-            N_("adapters"), ADAPTERS_BACKWARD, values, unit="FLOPs", kind="exact", source=_ADAPTERS
-        ),
+        counted(N_("attention scores"), SCORES_BACKWARD, values, _FROZEN, "FLOPs"),
+        counted(N_("adapters"), ADAPTERS_BACKWARD, values, _ADAPTERS, "FLOPs"),
     ]
     return total(N_("backward"), parts, source=_FROZEN)
 

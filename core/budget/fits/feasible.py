@@ -6,7 +6,7 @@ from typing import Final
 
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import TRAINING_WAYS, Training, training_ways
-from core.budget.item import Formula, Item, as_guessed, item
+from core.budget.item import Formula, Item, as_guessed, estimated
 from core.budget.recipe import Checkpointing, TrainingRecipe
 from core.budget.training.duration import training_time
 from core.language import N_
@@ -23,9 +23,6 @@ class Feasible:
     """One recipe that fits.
 
     Attributes:
-        way: A key of TRAINING_WAYS.
-        checkpointing: Which activations are recomputed.
-        need: The bytes of the most loaded device.
         speed: Tokens per second of all devices together, an estimate.
     """
 
@@ -69,13 +66,12 @@ def _one(spec: ModelSpec, job: Training, device: DeviceSpec) -> tuple[Item, Item
         return None
     num_tokens = job.recipe.num_tokens * job.recipe.accumulation * job.num_devices
     time = training_time(spec, job.recipe, job.cluster(device), num_tokens, MFU)
-    speed = item(
+    speed = estimated(
         "tokens per second",
         SPEED,
         {"num_tokens": num_tokens, "seconds": time.amount},
-        unit="tokens/s",
-        source=_SPEED,
-        kind="estimated",
-        band=0.3,
+        _SPEED,
+        0.3,
+        "tokens/s",
     )
     return need, as_guessed(speed, spec)

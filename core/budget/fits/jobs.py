@@ -3,10 +3,8 @@
 What a job needs does not depend on the device: it is worked out once and held against many.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import gcd
-from types import MappingProxyType
 from typing import Final, Literal, Protocol, Self
 
 from core.budget.catalogue.devices import DEVICES
@@ -22,30 +20,26 @@ from core.models.spec import ModelSpec
 Size = Literal["sequences", "tokens"]
 _ANY_DEVICE: Final = DEVICES["h100-sxm"]  # a need is the same on every device
 
-SERVING_FORMATS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "fp32": "float32",
-        "bf16": "bfloat16",
-        "fp8": "fp8_block128",
-        "int8": "int8_channel",
-        "int4": "int4_group128",
-        "nf4": "nf4_double_quant",
-    }
-)
+SERVING_FORMATS: Final[Mapping[str, str]] = {
+    "fp32": "float32",
+    "bf16": "bfloat16",
+    "fp8": "fp8_block128",
+    "int8": "int8_channel",
+    "int4": "int4_group128",
+    "nf4": "nf4_double_quant",
+}
 """Short name -> how the matrices are stored: a name of `core.dtypes`."""
 
 WIDE: Final = "bf16"  # the way of a model that its makers did not quantize
 
-TRAINING_WAYS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "fp32": N_("everything in fp32"),
-        "mixed": N_("mixed precision"),
-        "adam8bit": N_("mixed, 8-bit Adam"),
-        "bf16": N_("everything in bf16"),
-        "lora": N_("LoRA on bf16 weights"),
-        "qlora": N_("LoRA on NF4 weights"),
-    }
-)
+TRAINING_WAYS: Final[Mapping[str, str]] = {
+    "fp32": N_("everything in fp32"),
+    "mixed": N_("mixed precision"),
+    "adam8bit": N_("mixed, 8-bit Adam"),
+    "bf16": N_("everything in bf16"),
+    "lora": N_("LoRA on bf16 weights"),
+    "qlora": N_("LoRA on NF4 weights"),
+}
 """Short name -> what it is, a message id."""
 
 
@@ -58,8 +52,16 @@ class Job(Protocol):
     def on(self, num_devices: int) -> Self:
         """Return the job spread over that many devices."""
 
+    def counts(self, most: int) -> Iterator[int]:
+        """Yield the numbers of devices to be tried, the fewest first."""
+
     def sized(self, size: Size, amount: int) -> Self:
         """Return the job with that many sequences at once, or tokens in each."""
+
+
+def doublings(most: int) -> Iterator[int]:
+    """Yield 1, 2, 4 ... up to `most`."""
+    return (2**power for power in range(most.bit_length()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,10 @@ class Serving:
     def on(self, num_devices: int) -> Self:
         """Return the plan with every matrix shared by that many devices."""
         return type(self)(replace(self.plan, tensor=num_devices))
+
+    def counts(self, most: int) -> Iterator[int]:
+        """Yield doubling numbers of devices."""
+        return doublings(most)
 
     def sized(self, size: Size, amount: int) -> Self:
         """Return the plan with other sequences."""
@@ -100,61 +106,32 @@ def released_way(spec: ModelSpec) -> str:
     return known.get(spec.quantized, spec.quantized) or WIDE
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Layout:
-    """How the devices of a training share it, beside sharding all states.
-
-    Attributes:
-        context: Ranks that share each sequence; of fewer devices as many as divide them.
-        pipeline: Stages, likewise of what the context ranks leave.
-        virtual_stages: Runs of layers of each stage.
-    """
-
-    context: int = 1
-    pipeline: int = 1
-    virtual_stages: int = 1
-
-
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Training by a recipe, everything sharded over all devices (ZeRO-3, FSDP2).
-
-    Attributes:
-        recipe: How it is trained.
-        num_devices: How many share the work.
-        layout: How else they share it.
-    """
+    """Training by a recipe, everything sharded over all devices (ZeRO-3, FSDP2)."""
 
     recipe: TrainingRecipe
     num_devices: int = 1
-    layout: Layout = Layout()
 
     def need(self, spec: ModelSpec) -> Item:
         """Return states, the peak of a step and the overhead on the most loaded device."""
-        recipe, cluster = self.recipe, self.cluster(_ANY_DEVICE)
+        recipe = self.recipe
         if recipe.seq_len > spec.seq_len:
             recipe = replace(recipe, seq_len=spec.seq_len)
-        if cluster.pipeline > 1:  # whole groups of micro-batches, so that every stage has work
-            groups = -(-recipe.accumulation // cluster.pipeline)
-            recipe = replace(recipe, accumulation=groups * cluster.pipeline)
-        return training_budget(spec, recipe, cluster).largest
+        return training_budget(spec, recipe, self.cluster(_ANY_DEVICE)).largest
 
     def cluster(self, device: DeviceSpec) -> Cluster:
         """Return the devices, as many as the job is spread over."""
-        context = gcd(self.num_devices, self.layout.context)
-        pipeline = gcd(self.num_devices // context, self.layout.pipeline)
-        return Cluster(
-            device=device,
-            num_devices=self.num_devices,
-            zero_stage=3 if self.num_devices > 1 else 0,
-            context=context,
-            pipeline=pipeline,
-            virtual_stages=self.layout.virtual_stages if pipeline > 1 else 1,
-        )
+        sharding = 3 if self.num_devices > 1 else 0
+        return Cluster(device=device, num_devices=self.num_devices, zero_stage=sharding)
 
     def on(self, num_devices: int) -> Self:
         """Return the recipe with its states sharded over that many devices."""
         return replace(self, num_devices=num_devices)
+
+    def counts(self, most: int) -> Iterator[int]:
+        """Yield doubling numbers of devices."""
+        return doublings(most)
 
     def sized(self, size: Size, amount: int) -> Self:
         """Return the recipe with other sequences."""
@@ -163,10 +140,7 @@ class Training:
         return replace(self, recipe=replace(self.recipe, seq_len=amount))
 
 
-def training_ways(
-    recipe: TrainingRecipe,
-    layout: Layout = Layout(),
-) -> Mapping[str, Training]:
+def training_ways(recipe: TrainingRecipe) -> Mapping[str, Training]:
     """Return the recipe in every way of training, its lengths and checkpointing kept."""
     adapters = recipe.lora or LoRA()
     changed = {
@@ -181,4 +155,4 @@ def training_ways(
             recipe, precision="pure_bf16", lora=replace(adapters, base_format="nf4_double_quant")
         ),
     }
-    return {way: Training(changed[way], layout=layout) for way in TRAINING_WAYS}
+    return {way: Training(changed[way]) for way in TRAINING_WAYS}

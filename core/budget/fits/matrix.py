@@ -20,7 +20,6 @@ class Cell:
 
     Attributes:
         need: The bytes of the most loaded device, as a tree; None if the job cannot be split.
-        capacity: Bytes that a process can get on the device.
         verdict: "fits" even at the upper end of the band, "too_big" even at the lower, else
             "close", as everything about a guess.
         reason: Name of the first item that does not fit; "" if all do.

@@ -1,12 +1,12 @@
 """One plane through the matrix of models, ways and devices: what a screen can show."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import Job
-from core.budget.fits.matrix import Cell, row
+from core.budget.fits.matrix import Cell, first_failing, row
 from core.budget.fits.solve import group_needs
 from core.models.spec import ModelSpec
 
@@ -19,11 +19,10 @@ class Plane:
     """Rows and columns of one picture.
 
     Attributes:
-        name: What runs along its rows and columns.
         rows: Keys of models or ways, from the top.
         columns: Keys of devices or ways, from the left.
-        cells: One for each row and column.
-        fewest: The fewest devices, of powers of two, that hold the job; 0 if none do.
+        fewest: The fewest devices that hold the job; 0 if none do: then a cell's reason is what
+            fails on the largest number.
     """
 
     name: PlaneName
@@ -56,9 +55,8 @@ def models_ways(
     cells, fewest = {}, {}
     for model, spec in models.items():
         for way, job in ways.items():
-            (cell,) = row(spec, job, [device])
-            cells[model, way] = cell
-            (fewest[model, way],) = _fewest(spec, job, [cell])
+            found = row(spec, job, [device])
+            ((cells[model, way], fewest[model, way]),) = _fewest(spec, job, found)
     return Plane(
         name="models_ways",
         rows=tuple(models),
@@ -76,20 +74,28 @@ def _plane(
     cells, fewest = {}, {}
     for line, (spec, job) in lines.items():
         found = row(spec, job, devices.values())
-        numbers = _fewest(spec, job, found)
-        for device, cell, number in zip(devices, found, numbers, strict=True):
+        for device, (cell, number) in zip(devices, _fewest(spec, job, found), strict=True):
             cells[line, device] = cell
             fewest[line, device] = number
     return Plane(name=name, rows=tuple(lines), columns=tuple(devices), cells=cells, fewest=fewest)
 
 
-def _fewest(spec: ModelSpec, job: Job, cells: list[Cell]) -> list[int]:
-    """Return the fewest devices for each cell; the needs of a number are worked out once."""
-    found = [0] * len(cells)
+def _fewest(spec: ModelSpec, job: Job, cells: list[Cell]) -> list[tuple[Cell, int]]:
+    """Return the fewest devices for each cell; the needs of a number are worked out once.
+
+    Where no number is enough, the cell's reason is what fails on the largest one.
+    """
+    numbers, reasons = [0] * len(cells), [cell.reason for cell in cells]
     for number, need in group_needs(spec, job, MOST_DEVICES):
         for place, cell in enumerate(cells):
-            if not found[place] and need.amount <= cell.capacity:
-                found[place] = number
-        if all(found):
+            failing = first_failing(need, cell.capacity)
+            if failing is not None and not numbers[place]:
+                reasons[place] = failing.name
+            elif not numbers[place]:
+                numbers[place] = number
+        if all(numbers):
             break
-    return found
+    found = zip(cells, numbers, reasons, strict=True)
+    return [
+        (cell if number else replace(cell, reason=reason), number) for cell, number, reason in found
+    ]

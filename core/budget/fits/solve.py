@@ -1,6 +1,7 @@
 """The budget backwards: the largest job that fits, the fewest devices, the edge between the two."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,11 +24,11 @@ class Answer:
 
     Attributes:
         amount: How many; 0 if there is no answer.
-        need: What the most loaded device then holds; None without an answer.
         capacity: Bytes that a process can fill on it.
         reason: Name of the first item that fails one step further; "" where the search ended
             for another reason.
         at_limit: Whether the search ended at its limit, or at the model's own context.
+        tried: Of devices the largest number that was tried.
     """
 
     amount: int
@@ -35,6 +36,7 @@ class Answer:
     capacity: float
     reason: str = ""
     at_limit: bool = False
+    tried: int = 0
 
 
 def largest_number(fits: Callable[[int], bool], most: int) -> int:
@@ -60,12 +62,7 @@ def largest_that_fits(
 ) -> Answer:
     """Return the most sequences at once, or the longest sequences, that fit.
 
-    Args:
-        spec: The model.
-        job: Serving or training, on as many devices as it is spread over.
-        device: What each of them is.
-        size: "sequences" at once, or "tokens" in each.
-        most: Where the search ends; by default a million sequences, or the model's own context.
+    The search ends at `most`: by default a million sequences, or the model's own context.
 
     Raises:
         ValueError: If the model cannot be split as the job asks.
@@ -89,30 +86,25 @@ def largest_that_fits(
 
 
 def min_devices(spec: ModelSpec, job: Job, device: DeviceSpec, most: int = MOST_DEVICES) -> Answer:
-    """Return the fewest devices, of powers of two, over which the job fits.
+    """Return the fewest devices, of those that the job may have, over which it fits.
 
-    Numbers over which the model cannot be split are passed over.
+    Numbers over which the model cannot be split are passed over. Without an answer `reason` is
+    what fails on the largest number.
     """
-    capacity, last = device.memory_usable, ""
+    capacity, last, number = device.memory_usable, "", 0
     for number, need in group_needs(spec, job, most):
         if need.amount <= capacity:
-            return Answer(amount=number, need=need, capacity=capacity, reason=last)
+            return Answer(amount=number, need=need, capacity=capacity, reason=last, tried=number)
         failing = first_failing(need, capacity)
         last = failing.name if failing else ""
-    return Answer(amount=0, need=None, capacity=capacity, reason=last, at_limit=True)
+    return Answer(amount=0, need=None, capacity=capacity, reason=last, at_limit=True, tried=number)
 
 
 def group_needs(spec: ModelSpec, job: Job, most: int = MOST_DEVICES) -> Iterator[tuple[int, Item]]:
-    """Yield numbers of devices, doubling, with what each of them then holds."""
-    number = 1
-    while number <= most:
-        try:
-            need = job.on(number).need(spec)
-        except ValueError:  # the heads cannot be shared by so many
-            number *= 2
-            continue
-        yield number, need
-        number *= 2
+    """Yield numbers of devices, the fewest first, with what each of them then holds."""
+    for number in job.counts(most):
+        with suppress(ValueError):  # the heads cannot be shared by so many
+            yield number, job.on(number).need(spec)
 
 
 def largest_model(
@@ -135,10 +127,8 @@ class Edge:
     """The edge for one number of devices.
 
     Attributes:
-        num_devices: How many share the job.
         tokens: Lengths, up to the model's own context.
         sequences: The most that fit at once with each length; 0 where not one does.
-        is_guess: Whether these are guesses.
     """
 
     num_devices: int

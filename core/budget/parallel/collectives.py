@@ -5,7 +5,7 @@ bytes that the budget has for it. Rings as NCCL's (Patarasuk and Yuan 2009); an 
 every rank sends to the one `turn` places ahead, so that no two send to the same.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -18,6 +18,7 @@ from core.budget.parallel.ranks import group as group_of
 from core.budget.parallel.traffic import Transfer
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
+from core.budget.table import read_table
 from core.models.spec import ModelSpec
 
 Pattern = Literal[
@@ -25,10 +26,6 @@ Pattern = Literal[
 ]
 Carried = Literal["weights", "gradients", "activations", "kv_cache"]
 Held = tuple[tuple[int, ...], ...]  # rank -> chunk -> how many ranks' parts are in it
-PATTERNS: Final[tuple[Pattern, ...]] = (
-    *("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "ring"),
-    *("forward", "backward"),
-)
 MAX_RANKS: Final = 64
 
 
@@ -46,10 +43,7 @@ class Turn:
 
     Attributes:
         pattern: What is done in this turn; of an all-reduce the half that it belongs to.
-        shift: Places from the sender to the receiver.
-        offset: Places from the sender's number to its chunk's.
         adds: Whether the receiver adds what comes to its own.
-        only: The one rank that sends; None for all.
     """
 
     pattern: Pattern
@@ -70,10 +64,7 @@ class Turn:
 def turns(pattern: Pattern, num_ranks: int, num_runs: int = 1) -> tuple[Turn, ...]:
     """Return the turns of one collective.
 
-    Args:
-        pattern: Which one.
-        num_ranks: Ranks that take part.
-        num_runs: Of a pipeline: how often a micro-batch comes by each stage.
+    Of a pipeline `num_runs` is how often a micro-batch comes by each stage.
 
     Raises:
         ValueError: If there are too few or too many ranks.
@@ -121,18 +112,6 @@ def held_at_first(pattern: Pattern, num_ranks: int) -> Held:
     )
 
 
-def held_after(pattern: Pattern, done: Sequence[Turn], num_ranks: int) -> Held:
-    """Return what ranks hold after some turns: how many ranks' parts are in each chunk."""
-    held = [list(row) for row in held_at_first(pattern, num_ranks)]
-    for turn in done:
-        moves = turn.moves(num_ranks, chunks(pattern, num_ranks))
-        parcels = [held[move.source][move.chunk] for move in moves]  # all leave at once
-        for move, parts in zip(moves, parcels, strict=True):
-            kept = held[move.target][move.chunk] if turn.adds else 0
-            held[move.target][move.chunk] = kept + parts
-    return tuple(map(tuple, held))
-
-
 def parts_of_whole(pattern: Pattern, num_ranks: int) -> int:
     """Return of how many ranks the parts are in a finished chunk."""
     return num_ranks if pattern in ("all-reduce", "reduce-scatter") else 1
@@ -143,11 +122,7 @@ class Collective:
     """One collective of a training step.
 
     Attributes:
-        axis: The ranks that it goes round.
         item: Bytes that one rank sends for it in a training step, as the budget has them.
-        pattern: How they are sent.
-        carried: What is sent.
-        num_ranks: How many take part.
         num_bytes: Of one message.
         times: How often it is called in a training step.
         stage: Pipeline stage that the numbers are of: one that sends most.
@@ -193,41 +168,11 @@ class _Shape(NamedTuple):
     times: Formula
 
 
-_GRADIENTS: Final = Formula("ceil(num_gradients * gradient_bytes / num_ranks)")
-_WEIGHTS: Final = Formula("ceil(num_weights * weight_bytes / num_ranks)")
-_TOKENS: Final = Formula("ceil(num_tokens * hidden_dim * bytes_per_value / num_ranks)")
-_STAGE: Final = Formula("ceil(num_tokens * hidden_dim * bytes_per_value / num_token_parts)")
-_MICROBATCHES: Final = Formula("num_microbatches")
-_PASSES: Final = Formula("num_microbatches * num_times")
-_SHAPES: Final[Mapping[str, _Shape]] = {
-    "all-reduce of gradients": _Shape("all-reduce", "gradients", _GRADIENTS, Formula("1")),
-    "reduce-scatter of gradients": _Shape(
-        "reduce-scatter", "gradients", _GRADIENTS, Formula("num_times")
-    ),
-    "all-gather of weights": _Shape("all-gather", "weights", _WEIGHTS, Formula("num_times")),
-    "all-reduce of activations": _Shape(
-        "all-reduce", "activations", _TOKENS, Formula("num_microbatches * num_all_reduces")
-    ),
-    "all-gather of activations": _Shape("all-gather", "activations", _TOKENS, _PASSES),
-    "reduce-scatter of activations": _Shape("reduce-scatter", "activations", _TOKENS, _PASSES),
-    "all-reduce of the loss": _Shape(
-        "all-reduce", "activations", Formula("ceil(num_tokens * 4 / num_ranks)"),
-        Formula("num_microbatches * 3"),
-    ),
-    "keys, values and their gradients": _Shape(
-        "ring", "kv_cache", Formula("num_tokens * pair_dim * bytes_per_value"),
-        Formula("num_microbatches * num_layers * num_passes"),
-    ),
-    "activations to the next stage": _Shape("forward", "activations", _STAGE, _MICROBATCHES),
-    "gradients to the stage before": _Shape("backward", "gradients", _STAGE, _MICROBATCHES),
-    "all-to-all of tokens": _Shape(
-        "all-to-all", "activations",
-        Formula(
-            "ceil(num_tokens * experts_per_token * hidden_dim * bytes_per_value / num_ranks)"
-        ),
-        Formula("num_microbatches * num_expert_layers * num_exchanges"),
-    ),
-}  # fmt: skip
+_SHAPES: Final = {
+    name: _Shape(row["pattern"], row["carried"], Formula(row["block"]), Formula(row["times"]))
+    for name, row in read_table(__file__).items()
+}
+NAMES: Final = tuple(_SHAPES)
 
 
 def collective_of(transfer: Transfer, cluster: Cluster, share: Share) -> Collective:
@@ -244,9 +189,6 @@ def collective_of(transfer: Transfer, cluster: Cluster, share: Share) -> Collect
         stage=share.stage,
         num_runs=cluster.virtual_stages if transfer.axis == "pipeline" else 1,
     )
-
-
-NAMES: Final = tuple(_SHAPES)
 
 
 def collectives(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, counted, item, total
 from core.budget.parallel.ranks import Axis, check_speed, group
 from core.budget.parallel.traffic import Transfer, activation_transfers, weight_transfers
 from core.budget.recipe import TrainingRecipe
@@ -126,5 +126,5 @@ def _by_axis(
         if (lines := [line(transfer) for transfer in found if transfer.axis == axis])
     ]
     if not axes:
-        return item(name, _NOTHING, {}, unit=unit, kind="exact", source=source)
+        return counted(name, _NOTHING, {}, source, unit)
     return total(name, axes, source=source)

@@ -14,7 +14,7 @@ from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
 from core.budget.check import check_range
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, item
+from core.budget.item import Formula, Item, Number, counted, estimated
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.weights.parameters import local_sizes
@@ -64,11 +64,7 @@ def local_recipe(recipe: TrainingRecipe, cluster: Cluster) -> TrainingRecipe:
 def ring_traffic(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Share) -> Item:
     """Return the bytes of keys, values and their gradients that a rank sends in a step.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained, with the rank's own tokens: see `local_recipe`.
-        cluster: How it is spread.
-        share: The rank's part.
+    The recipe has the rank's own tokens: see `local_recipe`.
     """
     again = 1 if recipe.checkpointing in {"full", "every_k"} else 0
     values: dict[str, Number] = _block_sizes(spec, recipe, share) | {
@@ -79,18 +75,15 @@ def ring_traffic(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, shar
     }
     name = N_("keys, values and their gradients")
     if spec.latent is not None:
-        return item(
-            name, SENT, values, unit="bytes", source=_LATENT, kind="estimated", band=(0.95, 0.0)
-        )
-    return item(name, SENT, values, unit="bytes", source=RING_ATTENTION, kind="exact")
+        return estimated(name, SENT, values, _LATENT, (0.95, 0.0))
+    return counted(name, SENT, values, RING_ATTENTION)
 
 
 def received_block(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> Item:
     """Return another rank's keys and values, here while attention goes through them."""
-    return item(
-        "received keys and values", BLOCK, _block_sizes(spec, recipe, share),
-        unit="bytes", source=_BLOCK, kind="estimated", band=(0.0, 1.0),
-    )  # fmt: skip
+    return estimated(
+        "received keys and values", BLOCK, _block_sizes(spec, recipe, share), _BLOCK, (0.0, 1.0)
+    )
 
 
 def _block_sizes(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str, Number]:

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from core.budget.check import check_range
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, item
+from core.budget.item import Formula, Item, estimated
 from core.budget.share import check_groups
 from core.language import N_
 
@@ -31,11 +31,7 @@ class Slot:
     """One pass of one micro-batch on one stage.
 
     Attributes:
-        stage: The stage, from 0.
-        microbatch: The micro-batch, from 0.
-        direction: forward or backward.
         start: When it starts, in forward passes of one stage.
-        end: When it ends.
         run: Which of the stage's runs of layers, its virtual stages, from 0.
     """
 
@@ -76,9 +72,7 @@ def bubble_seconds(cluster: Cluster, num_microbatches: int, compute_seconds: flo
         "num_microbatches": num_microbatches,
     }
     rule = _BUBBLE if cluster.virtual_stages == 1 else _SHORT_BUBBLE
-    return item(
-        N_("pipeline bubble"), rule, values, unit="s", source=SOURCE, kind="estimated", band=0.1
-    )
+    return estimated(N_("pipeline bubble"), rule, values, SOURCE, 0.1, "s")
 
 
 def schedule(

@@ -22,10 +22,7 @@ class Rank:
 
     Attributes:
         number: As torch.distributed counts, from 0.
-        stage: Its pipeline stage.
-        replica: Its data rank.
         tensor: Its place among the ranks that share each matrix.
-        node: The machine that it is in.
         context: Its place among the ranks that share each sequence.
     """
 
@@ -53,7 +50,6 @@ class Group:
     """Ranks that talk to each other.
 
     Attributes:
-        size: How many.
         stride: From one to the next, in ranks.
         inside: Whether each such group has a node of its own.
         per_node: How many of them share a node.

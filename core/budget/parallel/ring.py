@@ -23,14 +23,7 @@ MAX_RANKS: Final = 8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Send:
-    """One chunk on its way.
-
-    Attributes:
-        source: The rank that sends it.
-        target: Its right neighbour.
-        chunk: Which chunk.
-        num_bytes: Its size.
-    """
+    """One chunk on its way."""
 
     source: int
     target: int
@@ -44,7 +37,6 @@ class RingStep:
 
     Attributes:
         phase: "start" before anything is sent.
-        sends: What goes over the links at the same time, one send a rank.
         values: Rank -> chunk -> its values.
         ranks_in: Rank -> chunk -> whose values are in the sum.
     """

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from core.budget.catalogue.precisions import PRECISIONS, Precision
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, counted, total
 from core.budget.parallel.communication import link_seconds
 from core.budget.parallel.ranks import group
 from core.budget.parallel.traffic import GATHER, SCATTER, reduced_bytes, weight_transfers
@@ -54,10 +54,7 @@ class Sharding:
     """One way to spread the states.
 
     Attributes:
-        key: Of STRATEGIES.
-        held: Bytes of a rank: weights, gradients, optimizer.
         sent: Bytes that it sends in a step to other data ranks.
-        seconds: What the links take for them.
     """
 
     key: str
@@ -112,7 +109,7 @@ def _held(
     for name, formula in _HELD.items():
         shards = num_ranks if name in sharded.get(key, tuple(_HELD)) else 1
         split = {"num_shards": shards, "num_expert_shards": max(1, shards // share.expert)}
-        parts.append(item(name, formula, values | split, unit="bytes", kind="exact", source=ZERO))
+        parts.append(counted(name, formula, values | split, ZERO))
     return total("states", parts, source=ZERO)
 
 
@@ -161,10 +158,10 @@ def _hybrid(
         ("all-gather of weights", GATHER, twice, link),
         (N_("all-reduce between nodes"), _REPLICAS, values, min(link, cluster.network)),
     ):
-        yield _Sent(item(name, formula, given, unit="bytes", kind="exact", source=HYBRID), speed)
+        yield _Sent(counted(name, formula, given, HYBRID), speed)
 
 
 def _sum(name: str, parts: list[Item], unit: str) -> Item:
     if not parts:
-        return item(name, Formula("0"), {}, unit=unit, kind="exact", source=ZERO)
+        return counted(name, Formula("0"), {}, ZERO, unit)
     return total(name, parts, source=parts[0].source)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, item
+from core.budget.item import Formula, Item, Number, counted, estimated
 from core.budget.parallel.context import local_recipe, ring_traffic
 from core.budget.parallel.ranks import Axis
 from core.budget.recipe import TrainingRecipe
@@ -76,7 +76,6 @@ class Transfer:
     """One kind of message.
 
     Attributes:
-        axis: The ranks that it goes round.
         item: Bytes that one rank sends in a step.
     """
 
@@ -118,7 +117,7 @@ def _between_data_ranks(held: _Held, recipe: TrainingRecipe, zero_stage: int) ->
         "weight_bytes": precision.gathered if zero_stage == 3 else precision.weights,
     }
     if zero_stage == 0:
-        yield _line(N_("all-reduce of gradients"), _ALL_REDUCE, values, RING)
+        yield counted(N_("all-reduce of gradients"), _ALL_REDUCE, values, RING)
         return
     times = {1: (1, 1), 2: (recipe.accumulation, 1), 3: (recipe.accumulation, 2)}[zero_stage]
     scatters, gathers = times[0], times[1] * (recipe.accumulation if zero_stage == 3 else 1)
@@ -126,19 +125,16 @@ def _between_data_ranks(held: _Held, recipe: TrainingRecipe, zero_stage: int) ->
         values["num_weights"] = held.num_gradients  # only what was trained has changed
     scatter = values | {"num_times": scatters}
     source = POLICY if zero_stage == 3 and precision.casts_shards else ZERO
-    yield _line(N_("reduce-scatter of gradients"), SCATTER, scatter, source)
-    yield _line(N_("all-gather of weights"), GATHER, values | {"num_times": gathers}, ZERO)
+    yield counted(N_("reduce-scatter of gradients"), SCATTER, scatter, source)
+    yield counted(N_("all-gather of weights"), GATHER, values | {"num_times": gathers}, ZERO)
 
 
 def reduced_bytes(recipe: TrainingRecipe, *, fully_sharded: bool) -> int:
     """Return the bytes of a gradient while data ranks add it up.
 
-    DDP and ZeRO add up what is kept. fully_shard (FSDP2) with a MixedPrecisionPolicy reduces in
-    its reduce_dtype; without one in its param_dtype, and widens the sum afterwards.
-
-    Args:
-        recipe: How it is trained.
-        fully_sharded: Whether fully_shard does it: the weights are sharded, or in each node.
+    DDP and ZeRO add up what is kept. fully_shard (FSDP2) with a MixedPrecisionPolicy reduces in its
+    reduce_dtype; without one in its param_dtype, and widens the sum afterwards. `fully_sharded`
+    says that fully_shard does it: the weights are sharded, or in each node.
     """
     precision = PRECISIONS[recipe.precision]
     if not (fully_sharded and precision.casts_shards):
@@ -210,13 +206,13 @@ def _between_tensor_ranks(share: Share, again: int, values: dict[str, Number]) -
         gathers = share.num_layers * (6 + 2 * again) + share.has_embedding + 2 * share.has_head
         scatters = share.num_layers * (4 + 2 * again) + ends
         gathered, scattered = values | {"num_times": gathers}, values | {"num_times": scatters}
-        yield _line(N_("all-gather of activations"), _ONE_WAY, gathered, SEQUENCE)
-        yield _line(N_("reduce-scatter of activations"), _ONE_WAY, scattered, SEQUENCE)
+        yield counted(N_("all-gather of activations"), _ONE_WAY, gathered, SEQUENCE)
+        yield counted(N_("reduce-scatter of activations"), _ONE_WAY, scattered, SEQUENCE)
     else:
         reduced = values | {"num_all_reduces": share.num_layers * (4 + 2 * again) + ends}
-        yield _line(N_("all-reduce of activations"), _SUM, reduced, MEGATRON)
+        yield counted(N_("all-reduce of activations"), _SUM, reduced, MEGATRON)
     if share.has_head:
-        yield _line(N_("all-reduce of the loss"), _LOSS, values, MEGATRON)
+        yield counted(N_("all-reduce of the loss"), _LOSS, values, MEGATRON)
 
 
 def _between_stages(share: Share, num_stages: int, values: dict[str, Number]) -> Iterator[Item]:
@@ -229,9 +225,9 @@ def _between_stages(share: Share, num_stages: int, values: dict[str, Number]) ->
         # what the last stage makes of a run goes to the first stage's next run; the last run ends
         runs = share.virtual_stages - is_end
         if runs == 1 and share.virtual_stages == 1:
-            yield _line(name, _STAGE, sent, STAGES)
+            yield counted(name, _STAGE, sent, STAGES)
         elif runs:
-            yield _line(name, _RUNS, sent | {"num_runs": runs}, INTERLEAVED)
+            yield counted(name, _RUNS, sent | {"num_runs": runs}, INTERLEAVED)
 
 
 def _between_expert_ranks(
@@ -247,12 +243,5 @@ def _between_expert_ranks(
         "num_exchanges": 4 + 2 * again,
         "experts_per_token": experts_per_token,
     }
-    line = item(
-        N_("all-to-all of tokens"), _EXCHANGE, sent,
-        unit="bytes", source=EXPERTS, kind="estimated", band=1 / (share.expert - 1),
-    )  # fmt: skip
+    line = estimated(N_("all-to-all of tokens"), _EXCHANGE, sent, EXPERTS, 1 / (share.expert - 1))
     return Transfer(axis="expert", item=line)
-
-
-def _line(name: str, formula: Formula, values: dict[str, Number], source: str) -> Item:
-    return item(name, formula, values, unit="bytes", kind="exact", source=source)

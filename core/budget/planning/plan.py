@@ -1,6 +1,7 @@
 """The plan: one model, one job, and the devices it runs on; every page of Sizing looks at it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -17,6 +18,7 @@ from core.models.spec import ModelSpec
 Work = Literal["train", "serve"]
 WORKS: Final[tuple[Work, ...]] = ("train", "serve")
 MOST_DEVICES: Final = 4096
+MOST_PASSES: Final = 1_000_000  # of a recipe
 STEP_TOKENS: Final = 3 * 2**19  # 192 sequences of 8,192 tokens: 8, 16, 24, 32 and 64 share them
 
 
@@ -70,7 +72,8 @@ class Plan:
     @property
     def accumulated(self) -> TrainingRecipe:
         """The recipe with as many micro-batches as a step has."""
-        return replace(self.recipe, accumulation=max(1, -(-self.step_tokens // self.pass_tokens)))
+        passes = -(-self.step_tokens // self.pass_tokens)
+        return replace(self.recipe, accumulation=min(max(1, passes), MOST_PASSES))
 
     @property
     def need(self) -> Item:
@@ -109,31 +112,19 @@ class Plan:
         return replace(self, cluster=replace(self.cluster, num_devices=num_devices))
 
 
-def valid_counts(plan: Plan, most: int = MOST_DEVICES) -> Iterator[int]:
-    """Yield the numbers of devices on which a plan can run, the fewest first.
+def possible_counts(plan: Plan, most: int = MOST_DEVICES) -> Iterator[int]:
+    """Yield the numbers of devices that a plan may have, the fewest first.
 
     Within a node any number that divides it, beyond it whole nodes. Training keeps its tensor,
-    pipeline and context sizes and its global batch, which the replicas must share without a rest;
-    experts need as many data ranks as they are spread over. Serving needs heads that can be shared.
+    pipeline and context sizes and its global batch, which the replicas must share without a rest.
     """
     node = plan.cluster.devices_per_node
     step = plan.cluster.ranks_of_a_replica if plan.work == "train" else 1
     for number in range(step, most + 1, step):
-        if node % number and number % node:
-            continue
-        try:
-            here = plan.on(number)
-            if plan.work == "train" and not here.shares_batch:
-                continue
-            _check_split(here)
-        except ValueError:  # the model or the devices cannot be split so
-            continue
-        yield number
-
-
-def _check_split(plan: Plan) -> None:
-    """Refuse a plan whose model cannot be split over its devices."""
-    plan.need  # noqa: B018  it says so itself
+        passes = number // step * plan.recipe.num_tokens
+        shares_batch = plan.work == "serve" or plan.step_tokens % passes == 0
+        if shares_batch and (node % number == 0 or number % node == 0):
+            yield number
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -182,6 +173,16 @@ def on_count(plan: Plan, num_devices: int) -> Count:
     return Count(plan=here, need=need, verdict=here.held_against(need))
 
 
+def counts(plan: Plan, numbers: Iterable[int]) -> Iterator[Count]:
+    """Yield a plan on each of these numbers of devices that the model can be split over.
+
+    Experts need as many data ranks as they are spread over, serving heads that can be shared.
+    """
+    for number in numbers:
+        with suppress(ValueError):
+            yield on_count(plan, number)
+
+
 def min_devices(plan: Plan, most: int = MOST_DEVICES) -> Fewest:
     """Return the fewest devices on which a plan fits, by its own sharding and global batch.
 
@@ -189,8 +190,7 @@ def min_devices(plan: Plan, most: int = MOST_DEVICES) -> Fewest:
     """
     borderline: Count | None = None
     tried: Count | None = None
-    for number in valid_counts(plan, most):
-        tried = on_count(plan, number)
+    for tried in counts(plan, possible_counts(plan, most)):
         if tried.verdict == "fits":
             return Fewest(fits=tried, borderline=borderline, largest=tried)
         if tried.verdict == "close" and borderline is None:
@@ -204,9 +204,8 @@ def counts_around(plan: Plan, fewest: Fewest) -> tuple[Count, ...]:
     The plan's own, the borderline and the fewest one; half of the own and twice the fewest, where
     these are valid.
     """
-    valid = set(valid_counts(plan))
-    named = [each.num_devices for each in (fewest.fits, fewest.borderline) if each is not None]
-    around = {plan.num_devices // 2, 2 * max([plan.num_devices, *named])}
-    numbers = sorted({number for number in {*named, *around} if number in valid})
     own = plan.num_devices
-    return tuple(on_count(plan, number) for number in sorted({own, *numbers}))
+    named = {each.num_devices for each in (fewest.fits, fewest.borderline) if each is not None}
+    around = named | {own // 2, 2 * max(own, *named, 0)}
+    possible = around & set(possible_counts(plan))
+    return tuple(counts(plan, sorted(possible | {own})))

@@ -10,11 +10,9 @@ others: row by row for one sequence on that device; one device from several, and
 everything that nobody has published.
 """
 
-import tomllib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -23,11 +21,11 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import DeviceSpec
 from core.budget.serving.plan import ServingPlan
+from core.budget.table import read_table
 from core.budget.weights.parameters import counts
 from core.budget.weights.stored import bits_per_value
 from core.language import N_
 
-_FILE: Final = Path(__file__).with_name("decode_speeds.toml")
 WIDTHS: Final = (16, 8, 4)  # bits of a code; each has its own kernels
 _MOST_ROWS_WITHIN: Final = 0.9
 _NEAR: Final = N_(
@@ -46,11 +44,7 @@ class DecodeSpeed:
     """One published speed, with what had to be read for each token.
 
     Attributes:
-        model: A key of the catalogue.
         bits: Of one stored weight, its share of scales included.
-        tensor: Devices that shared the model.
-        tokens_per_second: As published.
-        num_layers: Layers of the model.
         reading: Seconds that one device would need for its weights at the full bandwidth.
     """
 
@@ -94,13 +88,7 @@ class DecodeFit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Band:
-    """How far a time may be from the rule.
-
-    Attributes:
-        below: Share of the time by which it may be shorter.
-        above: Share by which it may be longer.
-        source: Where that comes from, a message id.
-    """
+    """How far a time may be from the rule."""
 
     below: float
     above: float
@@ -119,15 +107,14 @@ def code_width(bits: float) -> int:
 @cache
 def measured_device() -> DeviceSpec:
     """Return the device of all published speeds."""
-    return DEVICES[tomllib.loads(_FILE.read_text(encoding="utf-8"))["device"]]
+    return DEVICES[read_table(__file__)["device"]]
 
 
 @cache
 def published_speeds() -> tuple[DecodeSpeed, ...]:
     """Return all published speeds."""
-    table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     bandwidth = measured_device().bandwidth
-    return tuple(_speed(bandwidth, *row) for row in table["rows"])
+    return tuple(_speed(bandwidth, *row) for row in read_table(__file__)["rows"])
 
 
 def _speed(

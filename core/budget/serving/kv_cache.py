@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_range
-from core.budget.item import GUESSED_CACHE, Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_CACHE, Formula, Item, Number, as_guessed, counted, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.share import whole
 from core.budget.weights.parameters import local_sizes
@@ -115,13 +115,8 @@ def kv_cache(
 ) -> Item:
     """Return the bytes of the cache on one device: codes and scales, full layers and windows apart.
 
-    Args:
-        spec: The model.
-        context: Tokens of one sequence, prompt and answer together.
-        concurrency: Sequences held at once.
-        kv_format: A name of `core.dtypes` FORMATS or BLOCK_FORMATS. Blocks run along a head's
-            vector; a scale per channel is one per vector.
-        tensor: Devices that share the heads; with fewer key heads than devices each holds one.
+    `context` is prompt and answer together. Blocks of `kv_format` run along a head's vector; a
+    scale per channel is one per vector. With fewer key heads than `tensor` devices each holds one.
 
     Raises:
         ValueError: If a number or the format cannot be; the sentence names it.
@@ -204,7 +199,7 @@ def recurrent_state(spec: ModelSpec, concurrency: int = 1, tensor: int = 1) -> t
         return ()
     values = local_sizes(spec, replace(whole(spec), tensor=tensor)) | {"concurrency": concurrency}
     parts = [
-        item(name, rule, values, unit="bytes", kind="exact", source=_STATE)
+        counted(name, rule, values, _STATE)
         for name, rule in STATES.items()
         if spec.recurrent.state_dim or name != "states of the heads"
     ]
@@ -240,10 +235,10 @@ def _parts(kind: str, values: dict[str, Number], kept: str) -> Iterator[Item]:
         is_scale = each != kind
         if values["num_full_layers"] or not values["num_windowed_layers"]:
             name, source = _NAMES[is_scale, False], _SCALES if is_scale else _SOURCE[kind]
-            yield item(name, WHOLE[each], values, unit="bytes", kind="exact", source=source)
+            yield counted(name, WHOLE[each], values, source)
         if values["num_windowed_layers"]:
             name, source = _NAMES[is_scale, True], _SCALES if is_scale else kept
-            yield item(name, WINDOWED[each], values, unit="bytes", kind="exact", source=source)
+            yield counted(name, WINDOWED[each], values, source)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -251,10 +246,7 @@ class KVVariant:
     """A kind of attention in one format.
 
     Attributes:
-        name: A message id: what is different.
         num_kv_heads: Key heads; 0 with latent attention.
-        kv_format: How the cache is stored.
-        cache: The bytes of one sequence.
     """
 
     name: str

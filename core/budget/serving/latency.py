@@ -18,6 +18,8 @@ from core.budget.item import (
     Kind,
     Number,
     as_guessed,
+    counted,
+    estimated,
     item,
     total,
 )
@@ -96,20 +98,11 @@ _WEIGHTS_READ: Final = N_(
 _PICKED: Final = N_("experts that at least one token picks, if all are picked equally often")
 
 
-def prefill_seconds(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> float:
-    """Return the seconds to the first token of one prompt, when nobody waits before it.
-
-    Raises:
-        ValueError: If the device has no bandwidth, no 16-bit peak, or no link where one is needed.
-    """
-    return float(prefill_latency(spec, serving, cluster).amount)
-
-
 def prefill_latency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Item:
     """Return the time to the first token of one prompt, when nobody waits before it.
 
     Raises:
-        ValueError: As `prefill_seconds`.
+        ValueError: If the device has no bandwidth, no 16-bit peak, or no link where one is needed.
     """
     num_tokens = serving.prompt_len
     read = weights_read(spec, serving, num_tokens)
@@ -125,15 +118,8 @@ def decode_latency(
 ) -> Item:
     """Return the time for one more token of each sequence.
 
-    Args:
-        spec: The model.
-        serving: Formats, lengths, sequences and shares of the peaks.
-        cluster: The device and its links.
-        context: Tokens that are read back for the new one; the middle of the answer if None,
-            which is the mean over the answer.
-
-    Raises:
-        ValueError: As `prefill_seconds`.
+    `context` are the tokens that are read back for the new one; None is the middle of the answer,
+    which is the mean over it.
     """
     seen = mean_context(serving) if context is None else context
     read = kv_read(spec, seen, serving.concurrency, serving.kv_format, serving.tensor)
@@ -235,10 +221,7 @@ def weights_read(spec: ModelSpec, serving: ServingPlan, num_tokens: int) -> Item
             "num_experts": spec.mixture.num_experts,
             "num_tokens": num_tokens,
         }
-        experts = item(
-            "experts", EXPERTS_READ, values,
-            unit="bytes", source=_PICKED, kind="estimated", band=(0.2, 0.0),
-        )  # fmt: skip
+        experts = estimated("experts", EXPERTS_READ, values, _PICKED, (0.2, 0.0))
         parts.append(experts)
     return as_guessed(total("weights read", parts, source=_WEIGHTS_READ), spec)
 
@@ -247,19 +230,13 @@ def prefill_flops(spec: ModelSpec, prompt_len: int) -> Item:
     """Return the FLOPs of reading one prompt: causal attention, the head for its last token."""
     whole = forward_flops(spec, prompt_len, prompt_len, causal=True)
     values = flop_sizes(spec) | {"num_sequences": 1}
-    head = item("head", LAST_TOKEN, values, unit="FLOPs", kind="exact", source=_LAST)
+    head = counted("head", LAST_TOKEN, values, _LAST, "FLOPs")
     parts = [part for part in whole.children if part.name != "head"]
     return as_guessed(total("prefill FLOPs", (*parts, head), source=_PASS), spec, GUESSED_WORK)
 
 
 def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
-    """Return the FLOPs of one more token for each of `concurrency` sequences.
-
-    Args:
-        spec: The model.
-        context: Tokens in the cache of each sequence.
-        concurrency: Sequences.
-    """
+    """Return the FLOPs of one more token for each of `concurrency` sequences."""
     pass_over = forward_flops(spec, concurrency, 1)
     parts = [part for part in pass_over.children if not is_pairs(part)]
     values: dict[str, Number] = flop_sizes(spec) | {
@@ -272,5 +249,5 @@ def decode_flops(spec: ModelSpec, context: int, concurrency: int) -> Item:
         formula = CHUNKED_SCORES
     if spec.indexer is not None:
         formula, source = INDEXED_SCORES, _INDEXED
-    scores = item("attention scores", formula, values, unit="FLOPs", kind="exact", source=source)
+    scores = counted("attention scores", formula, values, source, "FLOPs")
     return as_guessed(total("decode FLOPs", (*parts, scores), source=_PASS), spec, GUESSED_WORK)

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from core.budget.budget import Budget
 from core.budget.check import check_choice
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, as_guessed, is_uncertain, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, estimated, is_uncertain, total
 from core.budget.recipe import MAX_TOKENS
 from core.budget.serving.kv_cache import kv_cache, recurrent_state
 from core.budget.serving.plan import ServingPlan, with_context
@@ -115,18 +115,11 @@ def work_space(spec: ModelSpec, plan: ServingPlan) -> Item:
         "attention_dim": -(-(2 * spec.num_heads + 2 * spec.num_kv_heads) * spec.head_dim // tensor),
         "vocab_size": -(-spec.vocab_size // tensor),
     }
-    return item(
-        N_("workspace"), WORK_SPACE, values,
-        unit="bytes", source=_WORK, kind="estimated", band=(0.5, 1.5),
-    )  # fmt: skip
+    return estimated(N_("workspace"), WORK_SPACE, values, _WORK, (0.5, 1.5))
 
 
 def largest_concurrency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> int:
-    """Return how many sequences of the plan's length fit at once; 0 if not one does.
-
-    Raises:
-        ValueError: As `inference_budget`.
-    """
+    """Return how many sequences of the plan's length fit at once; 0 if not one does."""
     return _largest(spec, serving, cluster, _with_sequences, MOST_SEQUENCES)
 
 
@@ -135,9 +128,6 @@ def largest_context(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> 
 
     The answer keeps its length as long as it can; the prompt gives way first. What the model was
     trained for is not asked here.
-
-    Raises:
-        ValueError: As `inference_budget`.
     """
     return _largest(spec, serving, cluster, with_context, MAX_TOKENS)
 
@@ -167,13 +157,8 @@ class MemorySweep:
     Attributes:
         axis: What changes: tokens of each sequence, or sequences.
         values: Of that setting, growing evenly; the plan's own is one of them.
-        weights: Bytes of the weights; they do not change.
         caches: Bytes of the KV cache, and of fixed states, at each value.
-        work_spaces: Bytes of the workspace at each value.
-        capacity: Bytes that a process can get.
-        chosen: The plan's value.
         largest: The largest value that fits; 0 if none does.
-        is_guess: Whether these bytes are a guess.
     """
 
     axis: Axis

@@ -27,12 +27,7 @@ NATIVE: Final[Mapping[str, str]] = {
 }
 """Weight format -> the dtype of `DeviceSpec.peak` in which its codes are multiplied as they are."""
 
-_BLACKWELL: Final = ("B200", "B300 SXM", "GB200 (one GPU)", "RTX 5080", "RTX 5090")
-SCALED: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("mxfp8_e4m3", "mxfp8_e5m2", "mxfp4"), (*_BLACKWELL, "MI355X")),
-    **dict.fromkeys(("nvfp4", "nvfp4_one_level"), _BLACKWELL),
-}
-"""Weight format -> the devices whose units apply the scales of its small blocks."""
+_SMALL_BLOCKS: Final = ("mxfp8_e4m3", "mxfp8_e5m2", "mxfp4", "nvfp4", "nvfp4_one_level")
 
 
 def serving_peak(device: DeviceSpec, plan: ServingPlan) -> float:
@@ -83,10 +78,13 @@ def native_peak(device: DeviceSpec, weight_format: str) -> float:
 
 
 def multiplies_natively(device: DeviceSpec, weight_format: str) -> bool:
-    """Return whether a device multiplies codes of fewer than 16 bits as they are stored."""
-    dtype = NATIVE.get(weight_format, "")
-    scaled = SCALED.get(weight_format, (device.name,))
-    return device.peak.get(dtype, 0) > 0 and device.name in scaled
+    """Return whether a device multiplies codes of fewer than 16 bits as they are stored.
+
+    The scales of small blocks are applied by the units that multiply fp4, too; NVFP4's by NVIDIA's.
+    """
+    needed = [NATIVE.get(weight_format, ""), *(["fp4"] if weight_format in _SMALL_BLOCKS else [])]
+    is_known = device.maker == "NVIDIA" or not weight_format.startswith("nvfp4")
+    return is_known and all(device.peak.get(dtype, 0) > 0 for dtype in needed)
 
 
 def product_peak(device: DeviceSpec, weight_format: str) -> float:
@@ -111,9 +109,7 @@ def known_bandwidth(device: DeviceSpec) -> float:
     if device.bandwidth > 0:
         return device.bandwidth
     raise ValueError(
-        _("{device} has no known bandwidth; type one in, or measure it first.").format(
-            device=device.name
-        )
+        _("{device} has no known bandwidth; type one in, or measure it first.", device=device.name)
     )
 
 

@@ -21,10 +21,7 @@ class ServingPlan:
         kv_format: The same for the KV cache.
         compute: "weight-only" turns the codes into 16 bits before they are multiplied; "native"
             multiplies them as they are stored, where device and format allow it.
-        prompt_len: Tokens of a prompt.
         output_len: Tokens of an answer; prompt and answer together are the context.
-        concurrency: Sequences served at once.
-        tensor: Devices that share each matrix.
         mfu: Share of the peak that prefill reaches.
         mbu: Share of the bandwidth that decoding reaches.
     """

@@ -35,12 +35,8 @@ class CurvePoint:
     """One number of sequences at once.
 
     Attributes:
-        concurrency: Sequences.
         seconds_per_token: What each reader waits for a token.
         tokens_per_second: Answer tokens of one device, time for the prompts included.
-        bound: What the pass waits for.
-        fits: Whether weights and KV cache fit.
-        is_guess: Whether that is a guess.
     """
 
     concurrency: int
@@ -56,7 +52,6 @@ class Curve:
     """Speed over sequences, and where memory ends it.
 
     Attributes:
-        points: By growing number of sequences.
         largest: Most sequences that fit; 0 if not one does.
     """
 
@@ -67,12 +62,6 @@ class Curve:
     def last_that_fits(self) -> CurvePoint | None:
         """The point at which memory ends the curve; None if nothing fits."""
         return next((point for point in reversed(self.points) if point.fits), None)
-
-    @property
-    def turning(self) -> int | None:
-        """Fewest sequences at which computing takes longer than reading; None on this curve."""
-        slow = (point.concurrency for point in self.points if point.bound == "computing")
-        return next(slow, None)
 
 
 def user_speed(token: Item) -> Item:
@@ -86,13 +75,7 @@ def user_speed(token: Item) -> Item:
 
 
 def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
-    """Return the answer tokens/s of one device, its share of the time for prompts included.
-
-    Args:
-        serving: Lengths, sequences, and the devices of a group.
-        prefill: The time for one prompt, from `prefill_latency`.
-        token: The time for one token of each sequence, from `decode_latency`.
-    """
+    """Return the answer tokens/s of one device, its share of the time for prompts included."""
     values = {
         "concurrency": serving.concurrency,
         "output_len": serving.output_len,
@@ -112,11 +95,7 @@ def device_speed(serving: ServingPlan, prefill: Item, token: Item) -> Item:
 
 
 def throughput_curve(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Curve:
-    """Return the curve over sequences at once, some way beyond the point where memory ends it.
-
-    Raises:
-        ValueError: As `inference_budget` and `prefill_seconds`.
-    """
+    """Return the curve over sequences at once, some way beyond the point where memory ends it."""
     largest = largest_concurrency(spec, serving, cluster)
     prefill = prefill_latency(spec, serving, cluster)
     points = []
@@ -167,11 +146,7 @@ def calibrated(
 ) -> ServingPlan:
     """Return the plan with the share of the bandwidth that a measured speed amounts to.
 
-    Args:
-        spec: The model.
-        serving: The plan; its formats and devices are those of the measurement.
-        cluster: The device and its links.
-        tokens_per_second: What one reader measured while nobody else was served.
+    Formats and devices are those of the measurement, in which nobody else was served.
 
     Raises:
         ValueError: If the speed is not positive, more than the device's bandwidth allows, or so

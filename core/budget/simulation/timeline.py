@@ -11,7 +11,6 @@ FORWARD: Final = "forward"
 BACKWARD: Final = "backward"
 RECOMPUTE: Final = "recompute"
 OPTIMIZER: Final = "optimizer step"
-PHASES: Final = (FORWARD, BACKWARD, RECOMPUTE, OPTIMIZER)
 SAVED: Final = "saved activations"
 GRADIENT: Final = "gradients"
 TEMPORARY: Final = "temporary"
@@ -26,7 +25,6 @@ class StepEvent(NamedTuple):
     Attributes:
         op: As torch's dispatcher names it: "aten.mm".
         module: The module that ran it: "blocks.3.attention.q"; "" outside all of them.
-        phase: One of `PHASES`.
         live: Bytes in use after it, what lives between steps included.
     """
 
@@ -40,10 +38,7 @@ class Allocation(NamedTuple):
     """One storage that was born within the step.
 
     Attributes:
-        num_bytes: Its size.
-        born: The event that made it.
         died: The first event after its end; the number of events if it outlives the step.
-        kind: One of `KINDS`.
         saver: The module whose operation first saved it for the backward pass; "" if none did,
             or if checkpointing kept it.
     """
@@ -59,10 +54,6 @@ class Holding(NamedTuple):
     """What one kind of storage, made by one operation of one module, comes to.
 
     Attributes:
-        num_bytes: Of all of them.
-        times: How many of them.
-        kind: One of `KINDS`.
-        op: The operation that made them.
         module: The module, with "*" in place of a layer's number.
         saver: The module that saved them for the backward pass, likewise; "" if none did.
     """
@@ -80,8 +71,6 @@ class StepTimeline:
     """A training step, operation by operation.
 
     Attributes:
-        events: In the order in which they ran.
-        allocations: Every storage of the step.
         base: What lives between steps, in bytes: weights, optimizer states, token ids.
     """
 
@@ -143,17 +132,7 @@ def fold_layers(module: str) -> str:
 
 
 class Point(NamedTuple):
-    """One moment of the step.
-
-    Attributes:
-        place: Which event it is, from 0.
-        phase: Forward, backward, recompute or optimizer step.
-        op: The operation.
-        module: Its module.
-        saved: Bytes of saved activations.
-        gradients: Bytes of gradients.
-        temporary: Bytes of everything else that was born in the step.
-    """
+    """One moment of the step."""
 
     place: int
     phase: str
@@ -170,13 +149,7 @@ class StepReport:
 
     Attributes:
         base: Bytes that live between steps, by name.
-        points: In order; each is the highest of its stretch.
         peak: Bytes at the highest moment, those between steps included.
-        peak_place: Which point that is.
-        holdings: Who holds the memory at the peak, the largest first.
-        num_events: Operations that changed the memory.
-        forward_bytes: Bytes that the forward pass left.
-        seconds: What the simulation took.
     """
 
     base: Mapping[str, int]

@@ -6,11 +6,11 @@ from typing import Final, NamedTuple
 
 from core.budget.catalogue.precisions import PRECISIONS, Precision
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.item import Formula, Item, Kind, Number, item
+from core.budget.item import Formula, Item, Kind, Number, counted, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.training.checkpointing import kept_tensors, recomputed_tensors
-from core.budget.training.saved_tensors import LAYER_NORM, NORMED, RMS_NORM, Rows
+from core.budget.training.saved_tensors import NORMED, Rows, norm_rows
 from core.budget.weights.parameters import local_sizes
 from core.language import N_
 from core.models.spec import ModelSpec
@@ -133,17 +133,17 @@ def outside_activations(
     rule = _outside(spec.norm, recipe.profile, is_frozen=recipe.lora is not None)
     if not share.has_head:
         rule = ROTARY
-    return item("outside the blocks", rule, sizes, unit="bytes", kind="exact", source=TRACED)
+    return counted("outside the blocks", rule, sizes, TRACED)
 
 
 def rotary_activations(sizes: Mapping[str, Number]) -> Item:
     """Return what is kept outside the blocks until the first layer's backward pass is done."""
-    return item("outside the blocks", ROTARY, sizes, unit="bytes", kind="exact", source=TRACED)
+    return counted("outside the blocks", ROTARY, sizes, TRACED)
 
 
 @lru_cache(maxsize=16)
 def _outside(norm: str, profile: str, *, is_frozen: bool) -> Formula:
-    rows = LAYER_NORM if norm == "layer" else RMS_NORM[PROFILES[profile].rms_norm]
+    rows = norm_rows(norm, PROFILES[profile])
     kept = [row.size for row in rows if not (is_frozen and row.input_of)]
     if not is_frozen:
         kept.append(NORMED)
@@ -155,11 +155,7 @@ def recomputed_activations(
 ) -> tuple[Item, ...]:
     """Return what one layer, or one run of layers, makes again for its backward pass, by part.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        sizes: Those of `activation_sizes`.
-        is_first: Whether it is the rank's first run, where dense layers come before experts.
+    In a rank's first run (`is_first`) dense layers come before experts.
     """
     layers = sizes["segment_layers"]
     num_dense = dense_in_run(sizes, is_first=is_first)
@@ -217,14 +213,7 @@ def _rule(num_layers: str, rows: Rows) -> str:
 
 
 class KeptTensor(NamedTuple):
-    """One tensor of one layer.
-
-    Attributes:
-        what: Its English message id.
-        op: The operation that keeps it.
-        formula: Its bytes, in names.
-        num_bytes: Its bytes.
-    """
+    """One tensor of one layer."""
 
     what: str
     op: str
@@ -237,12 +226,8 @@ def kept_list(
 ) -> tuple[KeptTensor, ...]:
     """Return the tensors that one layer of a rank keeps in a part of the block, or makes again.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        share: The rank's part.
-        part: "norms", "attention", "feed-forward", "experts" or "block inputs".
-        again: Those that checkpointing makes again instead.
+    `part` is one of "norms", "attention", "feed-forward", "experts" and "block inputs"; with
+    `again` they are those that checkpointing makes again instead.
     """
     rows = (recomputed_tensors if again else kept_tensors)(spec, recipe).get(part, ())
     sizes = activation_sizes(spec, recipe, share)

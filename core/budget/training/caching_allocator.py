@@ -24,7 +24,6 @@ class Block(NamedTuple):
     """A piece of a segment.
 
     Attributes:
-        num_bytes: Its size.
         name: The tensor in it; "" if it is free.
     """
 
@@ -59,8 +58,6 @@ class AllocatorState:
     """What the allocator holds; every change returns a new state.
 
     Attributes:
-        capacity: Bytes that the driver has to give.
-        segments: In the order in which they came.
         peak: The most bytes in tensors since the last reset.
     """
 
@@ -141,14 +138,15 @@ class AllocatorState:
             state = state.empty_cache()  # the last resort before the error
         if state.reserved + needed > state.capacity:
             raise MemoryError(
-                _("CUDA out of memory: tried to allocate {size}; {free} of {capacity} are free, "
-                  "{idle} are reserved but unallocated.").format(
+                _(
+                    "CUDA out of memory: tried to allocate {size}; {free} of {capacity} are free, "
+                    "{idle} are reserved but unallocated.",
                     size=format_bytes(size),
                     free=format_bytes(state.capacity - state.reserved),
                     capacity=format_bytes(state.capacity),
                     idle=format_bytes(state.reserved - state.allocated),
                 )
-            )  # fmt: skip
+            )
         return replace(state, segments=(*state.segments, Segment((Block(needed, ""),))))
 
 

@@ -7,14 +7,9 @@ from typing import Final
 from core.budget.catalogue.profiles import PROFILES
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.training.saved_tensors import (
-    ATTENTION,
     ATTENTION_INPUT,
-    CORE,
-    FULL_SCORES,
-    GELU_INPUT,
-    LATENT_CORE,
     NORMED,
-    QK_NORM,
+    ROWS,
     Rows,
     Saved,
     saved_tensors,
@@ -37,7 +32,6 @@ _WIDTHS: Final = {
     "down": "hidden_dim",
 }
 _TOKENS: Final = "value_bytes * num_tokens * "
-_OUT: Final = N_("output of the last matrix")
 
 
 def all_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, Rows]:
@@ -61,15 +55,7 @@ def kept_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, Rows]:
     if recipe.checkpointing != "selective":
         return {"block inputs": (BLOCK_INPUT,)}
     if recipe.profile == "megatron":
-        # Korthikanti et al. 2022, section 5: the scores are made again, all else stays.
-        parts = dict(all_tensors(spec, recipe))  # a copy: the other is kept for the next question
-        rows = parts["attention"]
-        # what the attention core reads, as it comes: rotated in fp32 under autocast
-        start = next(i for i, row in enumerate(rows) if row.what == ATTENTION["full"][0].what)
-        read = LATENT_CORE if spec.latent is not None else CORE
-        rest = [row for row in rows[start + 2 :] if row not in FULL_SCORES]
-        parts["attention"] = (*rows[:start], *read, *rest)
-        return parts
+        return _without_scores(spec, recipe)
     kept = {"block inputs": (BLOCK_INPUT,), **_products(spec)}
     for part, targets in adapted(spec, recipe.lora).items() if recipe.lora else ():
         kept[part] += tuple(
@@ -77,6 +63,16 @@ def kept_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, Rows]:
             for name in targets
         )
     return kept
+
+
+def _without_scores(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, Rows]:
+    """Return all but the scores, which are made again (Korthikanti et al. 2022, section 5)."""
+    parts = all_tensors(spec, recipe)
+    rows = parts["attention"]
+    start = next(i for i, row in enumerate(rows) if row.what == ROWS["attention full"][0].what)
+    core = ROWS["latent core" if spec.latent is not None else "core"]
+    rest = [row for row in rows[start + 2 :] if row not in ROWS["scores"]]
+    return {**parts, "attention": (*rows[:start], *core, *rest)}
 
 
 def recomputed_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, Rows]:
@@ -87,19 +83,21 @@ def recomputed_tensors(spec: ModelSpec, recipe: TrainingRecipe) -> Mapping[str, 
     if recipe.checkpointing != "selective":
         return parts
     if recipe.profile == "megatron":
-        return {"attention": tuple(row for row in parts["attention"] if row in FULL_SCORES)}
+        return {"attention": tuple(row for row in parts["attention"] if row in ROWS["scores"])}
     return {part: _made_again(spec, recipe.profile, rows) for part, rows in parts.items()}
 
 
 def _made_again(spec: ModelSpec, profile: str, rows: Rows) -> Rows:
     """Return what the rerun of a block makes beside the kept products that it reads."""
-    taken = _taken_out(spec, profile)
-    again = (row._replace(size=taken.get(row.what, "" if row.output else row.size)) for row in rows)
+    beside = _beside_kept_products(spec, profile)
+    again = (
+        row._replace(size=beside.get(row.what, "" if row.output else row.size)) for row in rows
+    )
     return tuple(row._replace(output=False) for row in again if row.size)
 
 
 @lru_cache(maxsize=128)
-def _taken_out(spec: ModelSpec, profile: str) -> Mapping[str, str]:
+def _beside_kept_products(spec: ModelSpec, profile: str) -> Mapping[str, str]:
     """Return what is left of a rerun's tensors beside kept products, by name; "" is nothing.
 
     A product that is itself what the next operation keeps is there once. Where it is not, the
@@ -109,16 +107,15 @@ def _taken_out(spec: ModelSpec, profile: str) -> Mapping[str, str]:
     if spec.latent is not None:
         return {}
     in_steps = spec.norm == "rms" and PROFILES[profile].rms_norm == "steps"
-    queries, keys, *_others = ATTENTION["flash"]
     if spec.qk_norm and not in_steps:
-        taken = {QK_NORM["kernel"][0].what: "", keys.what: _TOKENS + "kv_dim"}
+        left = {"queries and keys before their norm": "", "keys and values": _TOKENS + "kv_dim"}
     else:
-        taken = {queries.what: "", keys.what: ""}
+        left = {"queries": "", "keys and values": ""}
     if spec.norms_per_layer == 2 or in_steps:
-        taken[ATTENTION_INPUT] = f"(qkv_copies - 1) * {NORMED}"
+        left[ATTENTION_INPUT] = f"(qkv_copies - 1) * {NORMED}"
     if not spec.gated and PROFILES[profile].gelu == "steps":
-        taken[GELU_INPUT] = "(residual_bytes - value_bytes) * num_tokens * ffn_dim"
-    return taken
+        left["GELU's input"] = "(residual_bytes - value_bytes) * num_tokens * ffn_dim"
+    return left
 
 
 def _frozen(rows: Rows, lora: LoRA) -> Rows:
@@ -127,47 +124,12 @@ def _frozen(rows: Rows, lora: LoRA) -> Rows:
 
 
 def _products(spec: ModelSpec) -> dict[str, Rows]:
-    parts = {"attention": _attention_products(spec)}
+    latent = "" if spec.latent is None else "latent "
+    parts = {"attention": ROWS[f"products of {latent}attention"]}
     if spec.num_dense_layers:
-        width = _TOKENS + "num_inner * ffn_dim"
-        parts["feed-forward"] = (
-            Saved(N_("gate and up"), "matmul", width),
-            Saved(_OUT, "matmul down", NORMED),
-        )
+        parts["feed-forward"] = ROWS["products of feed-forward"]
     if spec.num_expert_layers:
-        parts["experts"] = _expert_products(spec)
+        has_shared = spec.mixture is not None and spec.mixture.num_shared > 0
+        shared = ROWS["products of shared experts"] if has_shared else ()
+        parts["experts"] = ROWS["products of experts"] + shared
     return parts
-
-
-def _attention_products(spec: ModelSpec) -> Rows:
-    sums = Saved(N_("log-sum-exp of each row"), "attention", "4 * num_tokens * num_heads")
-    last = Saved(_OUT, "matmul o", NORMED)
-    if spec.latent is None:
-        return (
-            Saved(N_("queries, keys and values"), "matmul", _TOKENS + "(query_dim + 2 * kv_dim)"),
-            Saved(N_("attention's output"), "attention", _TOKENS + "query_dim"),
-            sums,
-            last,
-        )
-    heads = "num_heads * (nope_dim + rope_dim)"
-    narrow = "query_rank + kv_rank + rope_dim"
-    wide = f"{heads} + num_heads * (nope_dim + value_dim)"
-    return (
-        Saved(N_("latents"), "matmul", f"{_TOKENS}({narrow})"),
-        Saved(N_("queries, keys and values"), "matmul", f"{_TOKENS}({wide})"),
-        Saved(N_("attention's padded output"), "attention", _TOKENS + heads),
-        sums,
-        last,
-    )
-
-
-def _expert_products(spec: ModelSpec) -> Rows:
-    rows = (
-        Saved(N_("router's scores"), "matmul", _TOKENS + "num_experts"),
-        Saved(N_("gate and up"), "bmm", "value_bytes * num_rows * 2 * expert_dim"),
-        Saved(_OUT, "bmm", "value_bytes * num_rows * hidden_dim"),
-    )
-    if spec.mixture is None or not spec.mixture.num_shared:
-        return rows
-    shared = _TOKENS + "(2 * num_shared * expert_dim + hidden_dim)"
-    return (*rows, Saved(N_("shared experts"), "matmul", shared))

@@ -12,6 +12,7 @@ from core.budget.item import (
     Kind,
     Number,
     as_guessed,
+    estimated,
     item,
     total,
     weakest,
@@ -50,12 +51,8 @@ def training_seconds(
     >>> round(training_seconds(70 * 10**9, 15 * 10**12, 1024, 989.4e12, 0.5) / 86_400, 2)
     143.94
 
-    Args:
-        num_params: Parameters of the model; the active ones of a mixture of experts.
-        num_tokens: Tokens that training sees.
-        num_devices: Devices that share the work.
-        flops_per_second: Dense peak of one of them, in the dtype of the products.
-        mfu: Share of the peak that is used for the model's own FLOPs.
+    `num_params` are the active ones of a mixture of experts; `flops_per_second` is the dense peak
+    of one device, `mfu` the share of it that the model's own FLOPs use.
 
     Raises:
         ValueError: If a number is not positive, or `mfu` is not in (0, 1].
@@ -72,11 +69,7 @@ def seconds_item(
     *,
     known: Kind = "estimated",
 ) -> Item:
-    """Return `training_seconds` with its formula; `known` is how the peak is known.
-
-    Raises:
-        ValueError: As `training_seconds`.
-    """
+    """Return `training_seconds` with its formula; `known` is how the peak is known."""
     for name, value in (("num_params", num_params), ("num_tokens", num_tokens)):
         check_range(name, value, 1, MOST)
     check_range("num_devices", num_devices, 1, 10**9)
@@ -104,14 +97,8 @@ def training_time(
 ) -> Item:
     """Return the seconds of training in lines: compute, repeated work, communication, bubble.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained; the global batch is its batch times `cluster.data`.
-        cluster: The machines; its `overlap` hides communication.
-        num_tokens: Tokens that training sees.
-        mfu: Share of the peak that the products reach while they run. The MFU of the whole, with
-            all waiting in it, is lower: see `reached_mfu`.
-        causal: Whether masked pairs of tokens cost nothing.
+    `mfu` is the share of the peak that the products reach while they run. The MFU of the whole,
+    with all waiting in it, is lower: see `reached_mfu`. `causal` leaves out masked pairs of tokens.
 
     Raises:
         ValueError: If a number is out of range or the device's peak is not known.
@@ -196,11 +183,6 @@ def cost(num_devices: int, seconds: float, price_per_hour: float) -> Item:
     >>> round(cost(1024, 143.93 * 86_400, 2.0).amount)
     7074447
 
-    Args:
-        num_devices: Devices rented.
-        seconds: How long.
-        price_per_hour: What one device costs for an hour.
-
     Raises:
         ValueError: If a number is negative.
     """
@@ -208,4 +190,4 @@ def cost(num_devices: int, seconds: float, price_per_hour: float) -> Item:
     check_range("seconds", seconds, 0, 1e30)
     check_range("price_per_hour", price_per_hour, 0, 1e6)
     values = {"num_devices": num_devices, "seconds": seconds, "price_per_hour": price_per_hour}
-    return item(N_("cost"), COST, values, unit="USD", source=_PRICE, kind="estimated", band=0.1)
+    return estimated(N_("cost"), COST, values, _PRICE, 0.1, "USD")

@@ -11,7 +11,7 @@ from typing import Final
 
 from core.budget.budget import Budget
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, counted, estimated, total
 from core.budget.parallel.context import local_recipe, received_block
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share, shares
@@ -20,7 +20,7 @@ from core.budget.training.scenario import check_recipe
 from core.budget.training.states import optimizer, state_sizes, weights
 from core.budget.training.step_peak import step_moments
 from core.budget.training.temporary import temporary_sizes
-from core.budget.weights.parameters import counts, share_counts
+from core.budget.weights.parameters import share_counts
 from core.language import N_, _
 from core.models.spec import ModelSpec
 
@@ -46,11 +46,6 @@ _RESERVE: Final = N_(
 )
 _BUFFERS: Final = N_("NCCL's buffers: 0.2 to 1 GiB for each group of ranks that talk")
 
-BAND: Final = (0.01, 0.03)
-"""How far below and above the closed form a simulated step was found to peak."""
-SMALL_BAND: Final = (0.02, 0.05)
-"""The same for models below SMALL_MODEL parameters, where one tensor more is seen."""
-SMALL_MODEL: Final = 50_000_000
 NOT_COUNTED: Final[Mapping[str, str]] = {
     "compile": N_("torch.compile"),
     "float8": N_("products and gathered weights in FP8"),
@@ -98,10 +93,9 @@ def _stage(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Sha
         n > 1 for n in (cluster.data, cluster.tensor, cluster.pipeline, cluster.context)
     )
     if num_groups:
-        buffers = item(
-            "communication buffers", BUFFERS, {"num_groups": num_groups},
-            unit="bytes", source=_BUFFERS, kind="estimated", band=(0.6, 1.0),
-        )  # fmt: skip
+        buffers = estimated(
+            "communication buffers", BUFFERS, {"num_groups": num_groups}, _BUFFERS, (0.6, 1.0)
+        )
         extra.insert(0, buffers)
     if cluster.context > 1:
         extra.insert(0, received_block(spec, recipe, share))
@@ -111,10 +105,7 @@ def _stage(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster, share: Sha
 
 def allocator_reserve(num_bytes: Number) -> Item:
     """Return what the allocator reserves beyond the bytes in tensors."""
-    return item(
-        "allocator reserve", RESERVE, {"allocated": num_bytes},
-        unit="bytes", source=_RESERVE, kind="estimated", band=(1.0, 2.0),
-    )  # fmt: skip
+    return estimated("allocator reserve", RESERVE, {"allocated": num_bytes}, _RESERVE, (1.0, 2.0))
 
 
 def rank_items(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> tuple[Item, ...]:
@@ -130,17 +121,9 @@ def rank_items(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> tuple[I
     return (
         weights(recipe, share, held, sizes),
         optimizer(recipe, sizes),
-        item("data", DATA, sizes, unit="bytes", kind="exact", source=_BATCH),
+        counted("data", DATA, sizes, _BATCH),
         step_peak(spec, recipe, share, sizes),
     )
-
-
-def peak_band(spec: ModelSpec) -> tuple[float, float]:
-    """Return how far below and above the closed form a step's peak may lie, as fractions.
-
-    tests/core/budget/training/test_random_steps.py holds 300 random steps against it.
-    """
-    return SMALL_BAND if counts(spec).total < SMALL_MODEL else BAND
 
 
 def allocated(stage: Item) -> int:

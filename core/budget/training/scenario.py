@@ -1,4 +1,4 @@
-"""One whole setting of a training budget: whether it can be, and how an address says it."""
+"""One whole setting of a training budget, and whether it can be."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -21,22 +21,11 @@ from core.models.spec import ModelSpec
 RECIPE_FIELDS: Final = tuple(each.name for each in fields(TrainingRecipe))
 CLUSTER_FIELDS: Final = tuple(each.name for each in fields(Cluster) if each.name != "device")
 CHOICES: Final = ("model", "device", *CLUSTER_FIELDS, *RECIPE_FIELDS)
-_TYPES: Final[Mapping[str, type]] = {
-    each.name: type(each.default)
-    for each in (*fields(TrainingRecipe), *fields(Cluster))
-    if isinstance(each.default, bool | int | float | str)
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scenario:
-    """A model, how it is trained and on what.
-
-    Attributes:
-        spec: The model.
-        recipe: How it is trained.
-        cluster: The devices and how the model is spread over them.
-    """
+    """A model, how it is trained and on what."""
 
     spec: ModelSpec
     recipe: TrainingRecipe
@@ -99,51 +88,8 @@ def named_scenario(
     )
 
 
-def read_scenario(text: str) -> Scenario:
-    """Return the scenario of a short text: its keys, then every choice that is no default.
-
-    Links of earlier versions hold such texts.
-
-    >>> read_scenario("gpt2;t4;batch_size=8").recipe.batch_size
-    8
-
-    Raises:
-        ValueError: If the text is none, names what is not there, or holds a number out of range.
-    """
-    model, mark, rest = text.partition(";")
-    device, *pairs = rest.split(";")
-    if not mark:
-        raise ValueError(
-            _("{text} is no scenario: it starts with a model, a semicolon and a device.").format(
-                text=repr(text[:60])
-            )
-        )
-    chosen: dict[str, Any] = {}
-    for pair in pairs:
-        name, _equals, value = pair.partition("=")
-        check_choice("setting", name, CLUSTER_FIELDS + RECIPE_FIELDS)
-        chosen[name] = _read(name, value)
-    recipe = {name: value for name, value in chosen.items() if name in RECIPE_FIELDS}
-    layout = {name: value for name, value in chosen.items() if name in CLUSTER_FIELDS}
-    return named_scenario(model, device, TrainingRecipe(**recipe), layout)
-
-
 def _key_of(value: object, catalogue: Mapping[str, object]) -> str:
     return next((key for key, each in catalogue.items() if each == value), "")
-
-
-def _read(name: str, text: str) -> object:
-    try:
-        if name == "lora":
-            rank, targets, base_format = text.split(",")
-            return LoRA(rank=int(rank), targets=tuple(targets.split("+")), base_format=base_format)
-        if _TYPES[name] is bool:
-            return {"True": True, "False": False}[text]
-        return _TYPES[name](text)
-    except (KeyError, ValueError):
-        raise ValueError(
-            _("{text} cannot be read as {name}.").format(text=repr(text[:60]), name=name)
-        ) from None
 
 
 def check_recipe(spec: ModelSpec, recipe: TrainingRecipe) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS, Precision
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, counted, item, total
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.share import Share, whole
 from core.budget.weights.adapters import adapter_widths
@@ -45,11 +45,7 @@ def state_sizes(
 ) -> dict[str, Number]:
     """Return the counts that a rank's states depend on, by the names of the formulas.
 
-    Args:
-        spec: The model.
-        recipe: How it is trained.
-        share: The rank's part.
-        held: The rank's parameters before any sharding over data ranks.
+    `held` are the rank's parameters before any sharding over data ranks.
     """
     precision = PRECISIONS[recipe.precision]
     experts = held.experts
@@ -112,50 +108,41 @@ def weights(
         parts = _frozen_weights(recipe.lora, share, held, sizes)
     else:
         rule = WEIGHTS if held.experts else DENSE_WEIGHTS
-        parts = [
-            item("compute weights", rule, sizes, unit="bytes", kind="exact", source=_SHARED_OUT)
-        ]
+        parts = [counted("compute weights", rule, sizes, _SHARED_OUT)]
     if sizes["master_bytes"]:
         source = PRECISIONS[recipe.precision].source
-        parts.append(
-            item("master weights", MASTER, sizes, unit="bytes", kind="exact", source=source)
-        )
+        parts.append(counted("master weights", MASTER, sizes, source))
     return total("weights", parts, source=_SHARED_OUT)
 
 
 def _frozen_weights(
     lora: LoRA, share: Share, held: ParameterCounts, sizes: Mapping[str, Number]
 ) -> list[Item]:
-    adapters = item("adapters", ADAPTERS, sizes, unit="bytes", kind="exact", source=_LORA)
+    adapters = counted("adapters", ADAPTERS, sizes, _LORA)
     block = BLOCK_FORMATS.get(lora.base_format)
     if block is None and FORMATS[lora.base_format].bits >= 16:
         stored = {**sizes, "weight_bytes": FORMATS[lora.base_format].bits // 8}
         rule = WEIGHTS if held.experts else DENSE_WEIGHTS
-        return [
-            item("frozen weights", rule, stored, unit="bytes", kind="exact", source=_LORA),
-            adapters,
-        ]
+        return [counted("frozen weights", rule, stored, _LORA), adapters]
     num_quantized = held.attention + held.dense_ffn - held.biases  # experts stay as they are
     codes = quantized_weights(
         -(-num_quantized // share.weight_shards), block or FORMATS[lora.base_format]
     )
     rest = {**sizes, "num_quantized": num_quantized}
-    plain = item(
-        "frozen weights in 16 bits", FROZEN, rest, unit="bytes", kind="exact", source=_LORA
-    )
+    plain = counted("frozen weights in 16 bits", FROZEN, rest, _LORA)
     return [total("quantized weights", codes.children, source=_LORA), plain, adapters]
 
 
 def optimizer(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     """Return the bytes of the optimizer's state; its step counts, 4 bytes a tensor, left out."""
     row = OPTIMIZERS[recipe.optimizer]
-    return item("optimizer", row.state, sizes, unit="bytes", kind="exact", source=row.source)
+    return counted("optimizer", row.state, sizes, row.source)
 
 
 def gradients(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     """Return the bytes of all gradients of a rank, as they are at the end of a backward pass."""
     source = PRECISIONS[recipe.precision].source
-    return item("gradients", GRADIENTS, sizes, unit="bytes", kind="exact", source=source)
+    return counted("gradients", GRADIENTS, sizes, source)
 
 
 def resident_gradients(precision: Precision, sizes: Mapping[str, Number]) -> Item | None:
@@ -163,7 +150,7 @@ def resident_gradients(precision: Precision, sizes: Mapping[str, Number]) -> Ite
     if not precision.resident:
         return None
     values = {**sizes, "gradient_bytes": precision.resident}
-    return item("gradients", GRADIENTS, values, unit="bytes", kind="exact", source=precision.source)
+    return counted("gradients", GRADIENTS, values, precision.source)
 
 
 def trained_parameters(spec: ModelSpec, recipe: TrainingRecipe) -> int:
@@ -182,9 +169,7 @@ def trained_parameters(spec: ModelSpec, recipe: TrainingRecipe) -> int:
 def bytes_per_parameter(precision: str, optimizer: str = "adamw") -> Item:
     """Return the bytes that one parameter takes in all, part by part.
 
-    Args:
-        precision: A row of PRECISIONS.
-        optimizer: A row of OPTIMIZERS, weighed on a matrix of 1024 x 1024.
+    The optimizer is weighed on a matrix of 1024 x 1024.
     """
     row, rule = PRECISIONS[precision], OPTIMIZERS[optimizer]
     values: dict[str, Number] = {
@@ -195,7 +180,7 @@ def bytes_per_parameter(precision: str, optimizer: str = "adamw") -> Item:
         "state_bytes": row.state,
     }
     parts = [
-        item(name, formula, values, unit="bytes", kind="exact", source=row.source)
+        counted(name, formula, values, row.source)
         for name, formula in PARTS.items()
         if formula.of(values)
     ]
@@ -203,9 +188,7 @@ def bytes_per_parameter(precision: str, optimizer: str = "adamw") -> Item:
     values["num_states"] = rule.state.of({**sizes, "state_bytes": 1}) / PROBED
     if optimizer == "adam8bit":
         values["state_bytes"] = 1
-    parts.append(
-        item(N_("optimizer"), MOMENTS, values, unit="bytes", kind="exact", source=rule.source)
-    )
+    parts.append(counted(N_("optimizer"), MOMENTS, values, rule.source))
     return total("bytes per parameter", parts, source=row.source)
 
 
@@ -225,9 +208,7 @@ def states_in_all(spec: ModelSpec, recipe: TrainingRecipe) -> Item:
 def largest_by_states(num_bytes: float, each: Item) -> Item:
     """Return how many parameters the bytes hold; 640 GB hold 40 billion at 16 bytes.
 
-    Args:
-        num_bytes: Of all devices together: `core.budget.cluster.pool`, or as the reader says.
-        each: The bytes for each parameter.
+    `num_bytes` are those of all devices together, `each` those of one parameter.
     """
     values = {"num_bytes": round(num_bytes), "bytes_per_parameter": each.amount}
     return item(

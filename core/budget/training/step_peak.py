@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.catalogue.precisions import PRECISIONS
-from core.budget.item import Formula, Item, Number, item, total
+from core.budget.item import Formula, Item, Number, counted, estimated, total
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.training.activations import (
@@ -23,18 +23,21 @@ from core.budget.training.activations import (
 )
 from core.budget.training.states import gradients, resident_gradients
 from core.budget.training.temporary import (
-    cast_copies,
+    AUTOCAST,
+    CAST_COPIES,
+    FLOW,
+    FSDP,
+    GATHERED,
+    HEAD,
+    LAST,
     final_norm,
     flowing,
-    gathered_weights,
     keeps_adding,
-    last_gradient,
     logits_and_loss,
     logits_in_forward,
     scores_flowing,
     scores_in_forward,
     step_temporary,
-    table_gradient,
 )
 from core.language import N_
 from core.models.spec import ModelSpec
@@ -91,7 +94,7 @@ def step_moments(
         *_table_moments(case),
         _largest(tuple(_start(case))),
         _largest(tuple(_end(case))),
-        _moment(N_("last gradient"), full, last_gradient(sizes)),
+        _moment(N_("last gradient"), full, counted("temporary", LAST, sizes, FLOW)),
         _moment(N_("optimizer step"), full, step_temporary(recipe, sizes)),
     )
 
@@ -137,14 +140,7 @@ def _forward_moments(case: _Case) -> Iterator[Item]:
 def _scores_of_last_layer(case: _Case) -> Iterator[Item]:
     """Yield the last layer's forward pass at its scores, beside all that the others keep."""
     if case.sizes["writes_scores"] and case.keeps_layers:
-        kept = item(
-            "activations",
-            WITHOUT_LAST_RUN,
-            _of_runs(case),
-            unit="bytes",
-            kind="exact",
-            source=_LEFT,
-        )
+        kept = counted("activations", WITHOUT_LAST_RUN, _of_runs(case), _LEFT)
         around = _around(case, case.sizes["copied_layers"] - case.sizes["copied_in_layer"])
         scores = scores_in_forward(case.sizes)
         yield _moment(N_("end of forward"), kept, scores, *case.held, *around)
@@ -168,11 +164,15 @@ def _before_autocast_ends(case: _Case, kept: Item) -> Iterator[Item]:
 
 def _around(case: _Case, num_copied: Number) -> tuple[Item, ...]:
     """Return the weights' copies: those that autocast made, those that ZeRO-3 puts together."""
-    copies = PRECISIONS[case.recipe.precision].copies
-    around = (cast_copies(case.sizes, num_copied),) if copies else ()
-    if case.share.weight_shards > 1 or case.recipe.precision == "fsdp2":
-        return (*around, gathered_weights(case.sizes))
-    return around
+    sizes = case.sizes
+    around: tuple[Item, ...] = ()
+    if PRECISIONS[case.recipe.precision].copies:
+        values = {**sizes, "num_copied": num_copied}
+        around = (counted("cached copies", CAST_COPIES, values, AUTOCAST),)
+    if case.share.weight_shards == 1 and case.recipe.precision != "fsdp2":
+        return around
+    gathered = estimated("gathered weights", GATHERED, sizes, FSDP, 0.2)
+    return (*around, gathered)
 
 
 def _table_moments(case: _Case) -> tuple[Item, ...]:
@@ -180,7 +180,9 @@ def _table_moments(case: _Case) -> tuple[Item, ...]:
         return ()
     copied = case.sizes["copied_layers"] if case.keeps_layers else 0
     name, parts = N_("gradient of the output table"), (_kept(case), *case.held)
-    return (_moment(name, *parts, table_gradient(case.sizes), *_around(case, copied)),)
+    return (
+        _moment(name, *parts, counted("temporary", HEAD, case.sizes, FLOW), *_around(case, copied)),
+    )
 
 
 def _kept(case: _Case) -> Item:
@@ -198,14 +200,7 @@ def _start(case: _Case) -> Iterator[Item]:
         yield _moment(name, _kept(case), *table, norm, *_around(case, copied))
     yield from _in_layer(case, name, _kept(case), table, run=last_run, is_last=True)
     if last_run < sizes["segment_layers"]:
-        kept = item(
-            "activations",
-            WITHOUT_LAST_RUN,
-            _of_runs(case),
-            unit="bytes",
-            kind="exact",
-            source=_LEFT,
-        )
+        kept = counted("activations", WITHOUT_LAST_RUN, _of_runs(case), _LEFT)
         run = sizes["segment_layers"]
         yield from _in_layer(case, name, kept, _arrived(case, last_run), run=run, is_last=True)
 
@@ -219,7 +214,7 @@ def _of_runs(case: _Case) -> Mapping[str, Number]:
 def _end(case: _Case) -> Iterator[Item]:
     sizes, run = case.sizes, case.sizes["segment_layers"]
     values = _of_runs(case)
-    layers = item("first layers", LAST_LAYERS, values, unit="bytes", kind="exact", source=_LEFT)
+    layers = counted("first layers", LAST_LAYERS, values, _LEFT)
     kept = total("activations", (layers, rotary_activations(sizes)), source=_LEFT)
     name = N_("end of backward")
     for left in {run, 1}:  # layers of the first run: all, or the first alone
@@ -309,7 +304,7 @@ def _arrived(case: _Case, num_layers: Number) -> tuple[Item, ...]:
         "held_gradients": held[0].amount if held else 0,
         "arrived_params": 0 if case.recipe.lora else new,
     }
-    return (item("gradients", ARRIVED, values, unit="bytes", kind="exact", source=_ARRIVED),)
+    return (counted("gradients", ARRIVED, values, _ARRIVED),)
 
 
 def _params_of_run(sizes: Mapping[str, Number], num_layers: Number, *, is_first: bool) -> Number:
@@ -332,4 +327,4 @@ def _later_gradients(case: _Case, num_layers: Number) -> Item:
         "unshared_params": layer - in_flow if is_shared_out and not case.recipe.lora else 0,
         "waiting_params": sizes["waiting_table"] if case.adds else 0,
     }
-    return item("gradients", LATER_GRADIENTS, values, unit="bytes", kind="exact", source=_ARRIVED)
+    return counted("gradients", LATER_GRADIENTS, values, _ARRIVED)

@@ -6,7 +6,7 @@ from typing import Final
 from core.budget.catalogue.optimizers import OPTIMIZERS, walk
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
-from core.budget.item import Formula, Item, Number, item
+from core.budget.item import Formula, Item, Number, counted, estimated
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
 from core.budget.weights.parameters import ParameterCounts
@@ -41,11 +41,11 @@ _KEPT_LOGITS: Final = N_(
     "log-probabilities, their gradient and the softmax's, each in fp32: traced; at most the logits "
     "themselves too, where the training loop keeps them during the backward pass"
 )
-_AUTOCAST: Final = N_(
+AUTOCAST: Final = N_(
     "torch.autocast keeps a bf16 copy of each matrix until its context closes, and autograd those"
     " that it has saved until their backward pass"
 )
-_FSDP: Final = N_("torch fully_shard: this layer, the next one, and what lies outside the layers")
+FSDP: Final = N_("torch fully_shard: this layer, the next one, and what lies outside the layers")
 
 _RESIDUAL: Final = "residual_bytes * norm_tokens * hidden_dim"
 _INNER: Final = "value_bytes * num_inner_rows * inner_dim"
@@ -76,7 +76,7 @@ HEAD: Final = Formula(
 )
 LAST: Final = Formula("value_bytes * norm_tokens * hidden_dim + new_gradient_bytes * extra_tables")
 _SCORES: Final = N_("scores, their softmax, and what dropout leaves of it with its mask: traced")
-_FLOW: Final = N_("gradients of activations on their way through one layer: traced")
+FLOW: Final = N_("gradients of activations on their way through one layer: traced")
 
 
 def temporary_sizes(
@@ -276,23 +276,9 @@ def _with_kept_logits(
 ) -> Item:
     """Return what the formula says; of a loss in one piece the loop may keep the logits too."""
     if sizes["loss_chunks"] > 1:
-        return item("logits and loss", chunked, sizes, unit="bytes", kind="exact", source=_LOSS)
-    return item(
-        "logits and loss", whole, sizes, unit="bytes", source=_KEPT_LOGITS,
-        kind="estimated", band=(0.0, sizes["made_bytes"] / bytes_each),
-    )  # fmt: skip
-
-
-def cast_copies(sizes: Mapping[str, Number], num_copied: Number) -> Item:
-    """Return the bf16 copies of matrices that autocast keeps."""
-    values = {**sizes, "num_copied": num_copied}
-    return item("cached copies", CAST_COPIES, values, unit="bytes", kind="exact", source=_AUTOCAST)
-
-
-def gathered_weights(sizes: Mapping[str, Number]) -> Item:
-    """Return the weights that a rank of ZeRO-3 puts together for the layer at work."""
-    return item(
-        "gathered weights", GATHERED, sizes, unit="bytes", source=_FSDP, kind="estimated", band=0.2
+        return counted("logits and loss", chunked, sizes, _LOSS)
+    return estimated(
+        "logits and loss", whole, sizes, _KEPT_LOGITS, (0.0, sizes["made_bytes"] / bytes_each)
     )
 
 
@@ -303,17 +289,15 @@ def step_temporary(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     if recipe.optimizer == "muon" and sizes["largest_square"]:
         rule = MUON
     if rule in {FOR_LOOP, MUON}:
-        return item(
-            "temporary", rule, sizes, unit="bytes", source=source, kind="estimated", band=0.35
-        )
-    return item("temporary", rule, sizes, unit="bytes", kind="exact", source=source)
+        return estimated("temporary", rule, sizes, source, 0.35)
+    return counted("temporary", rule, sizes, source)
 
 
 def final_norm(spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     """Return what is beside the activations of the layers in the final norm's backward pass."""
     in_steps = spec.norm == "rms" and PROFILES[recipe.profile].rms_norm == "steps"
     rule = FINAL_NORM["steps" if in_steps else "kernel"]
-    return item("temporary", rule, sizes, unit="bytes", kind="exact", source=_FLOW)
+    return counted("temporary", rule, sizes, FLOW)
 
 
 def flowing(sizes: Mapping[str, Number]) -> Item:
@@ -322,7 +306,7 @@ def flowing(sizes: Mapping[str, Number]) -> Item:
     First that of its product and of its last matrix; then those of all that the product was made
     of, in place of the product.
     """
-    return item("temporary", FLOWING, sizes, unit="bytes", source=_FLOW, kind="estimated", band=0.5)
+    return estimated("temporary", FLOWING, sizes, FLOW, 0.5)
 
 
 def scores_flowing(
@@ -330,33 +314,17 @@ def scores_flowing(
 ) -> Item:
     """Return the gradients that are alive where those of all written scores come.
 
-    They come after those of the feed-forward part, in place of what that part had kept.
-
-    Args:
-        sizes: All sizes that the formulas name.
-        params_between: Parameters whose gradients come between those two moments.
-        activations_between: Bytes of activations that are freed between them.
+    They come after those of the feed-forward part, in place of what that part had kept: between the
+    two moments gradients of `params_between` come and bytes of activations are freed.
     """
     values = {
         **sizes,
         "params_between": params_between,
         "activations_between": activations_between,
     }
-    return item(
-        "temporary", SCORES_FLOWING, values, unit="bytes", source=_FLOW, kind="estimated", band=0.5
-    )
+    return estimated("temporary", SCORES_FLOWING, values, FLOW, 0.5)
 
 
 def scores_in_forward(sizes: Mapping[str, Number]) -> Item:
     """Return what a layer's forward pass holds when it has just dropped some of its scores."""
-    return item("temporary", FORWARD_SCORES, sizes, unit="bytes", kind="exact", source=_SCORES)
-
-
-def table_gradient(sizes: Mapping[str, Number]) -> Item:
-    """Return what is beside the gradients that are there when the output table's comes."""
-    return item("temporary", HEAD, sizes, unit="bytes", kind="exact", source=_FLOW)
-
-
-def last_gradient(sizes: Mapping[str, Number]) -> Item:
-    """Return what is beside all gradients when the embedding's comes; a tied table comes twice."""
-    return item("temporary", LAST, sizes, unit="bytes", kind="exact", source=_FLOW)
+    return counted("temporary", FORWARD_SCORES, sizes, _SCORES)

@@ -71,8 +71,7 @@ def _missing_notes(spec: ModelSpec, config: Config) -> Iterator[str]:
     family, defaults = layout_of(config)
     for name, value in defaults.items():
         yield _(
-            "config.json has no {key}: {value}, the default of transformers for {type}, is taken."
-        ).format(
+            "config.json has no {key}: {value}, the default of transformers for {type}, is taken.",
             key=family.names[name],
             value=f"{value:,}",
             type="llama" if spec.guessed else kind_of(config),

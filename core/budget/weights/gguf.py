@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from core.budget.check import check_choice
-from core.budget.item import Formula, Item, as_guessed, item, total
+from core.budget.item import Formula, Item, as_guessed, counted, total
 from core.budget.weights.parameters import counts
 from core.language import N_, _
 from core.models.spec import ModelSpec
@@ -22,7 +22,6 @@ class GgufBlock(NamedTuple):
     """A block of stored numbers.
 
     Attributes:
-        size: How many numbers.
         num_bytes: Codes, scales and minima together.
     """
 
@@ -189,4 +188,4 @@ def _tables(spec: ModelSpec) -> int:
 def _stored(name: str, num_params: int, kind: str) -> Item:
     block = GGUF_BLOCKS[kind]
     values = {"num_params": num_params, "block_bytes": block.num_bytes, "block_size": block.size}
-    return item(name, _BYTES, values, unit="bytes", kind="exact", source=_SOURCE)
+    return counted(name, _BYTES, values, _SOURCE)

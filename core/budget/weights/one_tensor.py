@@ -2,11 +2,12 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
-from core.budget.item import Formula, Item, item, total
+from core.budget.item import Formula, Item, counted, total
+from core.budget.table import read_table
 from core.budget.weights.stored import quantized_weights
 from core.dtypes import BLOCK_FORMATS, FORMATS
 from core.dtypes.blocks.block_formats import BlockFormat
@@ -23,46 +24,18 @@ _SOURCE: Final = N_("one number for each index of the shape")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorRow:
-    """A tensor that a lecture or a tutorial speaks of.
-
-    Attributes:
-        name: What it is, a message id.
-        shape: Its lengths.
-        source: Where it comes from, a message id.
-    """
+    """A tensor that a lecture or a tutorial speaks of."""
 
     name: str
     shape: tuple[int, ...]
     source: str
 
 
-TENSORS: Final[Mapping[str, TensorRow]] = {
-    "gpt3_ffn": TensorRow(
-        name=N_("GPT-3 feed-forward matrix"),
-        shape=(4 * 12_288, 12_288),
-        source=N_("Brown et al. 2020, table 2.1: 12,288 channels, four times as many inside"),
-    ),
-    "embedding": TensorRow(
-        name=N_("Llama-2 7B embedding table"),
-        shape=(32_000, 4096),
-        source=N_("Touvron et al. 2023, Llama 2: 32,000 tokens, 4,096 channels"),
-    ),
-    "million": TensorRow(
-        name=N_("1,000 × 1,000 matrix"),
-        shape=(1000, 1000),
-        source=N_("a usual first example"),
-    ),
-    "logits": TensorRow(
-        name=N_("Llama-3 logits, 4,096 tokens"),
-        shape=(1, 4096, 128_256),
-        source=N_("Grattafiori et al. 2024, The Llama 3 Herd of Models: 128,256 tokens"),
-    ),
-    "logits_gpt2": TensorRow(
-        name=N_("GPT-2 logits, 2 × 128 tokens"),
-        shape=(2, 128, 50_257),
-        source=N_("Radford et al. 2019: 50,257 tokens"),
-    ),
-}
+def _row(row: dict[str, Any]) -> TensorRow:
+    return TensorRow(shape=tuple(row.pop("shape")), **row)
+
+
+TENSORS: Final = {key: _row(row) for key, row in read_table(__file__).items()}
 
 
 def read_shape(text: str) -> tuple[int, ...]:
@@ -124,5 +97,5 @@ def tensor_bytes(shape: Sequence[int], format_name: str) -> Item:
         return replace(quantized_weights(math.prod(shape), fmt), name="tensor")
     values = {f"length_{axis}": length for axis, length in enumerate(shape)}
     values["element_bits"] = fmt.bits
-    codes = item("codes", _BYTES[len(shape)], values, unit="bytes", kind="exact", source=_SOURCE)
+    codes = counted("codes", _BYTES[len(shape)], values, _SOURCE)
     return total("tensor", [codes], source=_SOURCE)

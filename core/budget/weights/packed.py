@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from core.budget.catalogue.hf_config import language_part
 from core.budget.catalogue.hf_fields import shown
-from core.budget.item import Formula, Item, as_guessed, item, total
+from core.budget.item import Formula, Item, as_guessed, counted, total
 from core.budget.weights.parameters import counts
 from core.language import N_, _
 from core.models.spec import ModelSpec
@@ -33,8 +33,6 @@ class Packed:
     """How the matrices of a file are stored.
 
     Attributes:
-        method: "awq" or "gptq".
-        bits: Of a code.
         group_size: Inputs that share a scale; -1: all of them.
     """
 
@@ -53,9 +51,6 @@ def read_packed(text: str) -> Packed | None:
     """Return how the text of a config.json says that its weights are stored.
 
     None where it names neither AWQ nor GPTQ.
-
-    Args:
-        text: What `core.budget.catalogue.hf_config.read_config` accepts.
 
     Raises:
         ValueError: If a field cannot be, or layers are kept wide that are counted as packed.
@@ -106,7 +101,7 @@ def _groups(num_inputs: int, packed: Packed) -> int:
 
 
 def _part(name: str, formula: Formula, values: Mapping[str, int]) -> Item:
-    return item(name, formula, values, unit="bytes", kind="exact", source=_SOURCE)
+    return counted(name, formula, values, _SOURCE)
 
 
 def _either(stored: Mapping[str, Any], names: tuple[str, str], default: int | None) -> int:

@@ -1,16 +1,17 @@
 """How many parameters a model has, part by part, and how many of them one rank holds.
 
-Each part is counted by rows: the text of a rule and when it applies. Its names are the fields of
+Each part is counted by the rules of parameters.toml. Their names are the fields of
 `ModelSpec`, `Mixture` and `LatentAttention`; for one rank they are the rank's own heads, its own
 columns of the feed-forward layer and its own rows of the vocabulary.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, item, total
+from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, counted, total
 from core.budget.share import Share, whole
+from core.budget.table import read_table
 from core.language import N_, _
 from core.models.spec import (
     Indexer,
@@ -54,56 +55,6 @@ PART_NAMES: Final[Mapping[str, str]] = {
     "head": N_("head"),
 }
 
-# Rows plus columns of the matrices: what Adafactor keeps in place of every square.
-TABLE: Final = Formula("vocab_size + hidden_dim")
-POSITIONS: Final = Formula("learned_positions + hidden_dim")
-ATTENTION: Final = Formula(
-    "num_attention_layers * (4 * hidden_dim"
-    " + ((2 + has_gate) * num_heads + 2 * num_kv_heads) * head_dim)"
-)
-NARROW_QUERIES: Final = Formula(
-    "num_attention_layers * (hidden_dim + 2 * query_rank + num_heads * (nope_dim + rope_dim))"
-)
-WIDE_QUERIES: Final = Formula(
-    "num_attention_layers * (hidden_dim + num_heads * (nope_dim + rope_dim))"
-)
-LATENT: Final = Formula(
-    "num_attention_layers * (hidden_dim + kv_rank + rope_dim"
-    " + kv_rank + num_heads * (nope_dim + value_dim) + num_heads * value_dim + hidden_dim)"
-)
-DENSE: Final = Formula("num_dense_layers * num_matrices * (hidden_dim + ffn_dim)")
-EXPERTS: Final = Formula(
-    "num_expert_layers * (num_experts * num_matrices * (hidden_dim + expert_dim)"
-    " + hidden_dim + num_experts_in_all + num_shared_gates * (hidden_dim + 1))"
-)
-EXPERT_BIASES: Final = Formula(
-    "num_expert_layers * (3 * num_experts + 2 * expert_dim + hidden_dim + num_experts_in_all)"
-)
-INDEXER: Final = Formula(
-    "num_attention_layers * (query_rank + index_heads * index_dim + 2 * hidden_dim"
-    " + index_dim + index_heads)"
-)
-SHARED: Final = Formula("num_expert_layers * num_matrices * (hidden_dim + num_shared * expert_dim)")
-
-RECURRENT: Final[Mapping[str, Formula]] = {
-    kind: Formula(
-        f"num_recurrent_layers * ({rule} + mixer_dim + hidden_dim + conv_dim * (1 + kernel))"
-    )
-    for kind, rule in {
-        "gated delta": "4 * hidden_dim + conv_dim + mixer_dim + 2 * mixer_heads",
-        "kimi delta": "6 * hidden_dim + conv_dim + mixer_heads"
-        " + 4 * mixer_head_dim + 2 * mixer_dim",
-        "mamba-2": "hidden_dim + conv_dim + mixer_dim + mixer_heads",
-        "short convolution": "hidden_dim + 3 * conv_dim",
-    }.items()
-}
-LAYER_INPUTS: Final = Formula(
-    "num_layers * (2 * (layer_input_dim + hidden_dim) + 2 * (laurel_rank + hidden_dim)"
-    " + hidden_dim + num_streams * (num_streams + 4))"
-    " + layer_vocab_size + num_layers * layer_input_dim"
-    " + hidden_dim + num_layers * layer_input_dim + 4 * (num_streams - 1) * hidden_dim"
-)
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ParameterCounts:
@@ -112,16 +63,8 @@ class ParameterCounts:
     Attributes:
         token_embedding: One row for each token of the vocabulary.
         layer_embeddings: One more for each of them and each layer (Gemma 3n).
-        positions: The learned position table.
-        attention: Projections of queries, keys, values and output, with their biases.
         recurrent: What keeps a fixed state, with its convolution and its vectors.
         layer_inputs: Gemma 3n's matrices of AltUp, Laurel and each layer's own input.
-        dense_ffn: Dense feed-forward layers, with their biases.
-        experts: All routed experts.
-        router: What picks the experts.
-        shared_experts: Experts that every token passes.
-        norms: Norms of the layers.
-        final_norm: The norm before the head.
         head: The output matrix; 0 where it is the token embedding on the same rank.
         biases: Those of attention, recurrent layers, feed-forward and experts that are no matrices:
             biases, sinks; counted above too.
@@ -177,201 +120,74 @@ class Rule(NamedTuple):
 
     Attributes:
         part: The field of `ParameterCounts` that it belongs to.
-        name: What the reader sees.
-        formula: How it is counted.
-        applies: Whether the model, or the rank, has that at all.
-        is_bias: Whether it counts biases of a matrix.
+        when: What must hold of the model and of the rank's part: see `_facts`.
     """
 
     part: str
     name: str
     formula: Formula
-    applies: Callable[[ModelSpec, Share], bool]
+    when: frozenset[str]
     is_bias: bool = False
+
+
+_TABLES: Final = read_table(__file__)
+# What the formulas of the recurrent layers call sizes: `_recurrent_sizes`.
+RECURRENT_INPUTS: Final[Mapping[RecurrentKind, str]] = _TABLES["recurrent_inputs"]
+RECURRENT_OUTPUT: Final = "mixer_dim * hidden_dim"
+CONVOLUTION: Final = "conv_dim * kernel"
+
+
+def _rule(row: dict[str, Any]) -> Rule:
+    when = frozenset(row.pop("when"))
+    inputs = "".join(text for kind, text in RECURRENT_INPUTS.items() if kind in when)
+    formula = Formula(row.pop("formula").format(inputs=inputs))
+    return Rule(**{"part": "", "name": ""} | row, formula=formula, when=when)
+
+
+_RULES: Final = tuple(map(_rule, _TABLES["rules"]))
+_ROWS_AND_COLUMNS: Final = tuple(map(_rule, _TABLES["rows_and_columns"]))
 
 
 def rules(spec: ModelSpec, share: Share) -> Iterator[Rule]:
     """Yield the lines that this rank has, in the order in which a token meets them."""
-    return (rule for rule in _RULES if rule.applies(spec, share))
+    facts = _facts(spec, share)
+    return (rule for rule in _RULES if rule.when <= facts)
 
 
-def _latent(spec: ModelSpec) -> bool:
-    return spec.latent is not None
-
-
-def _compressed(spec: ModelSpec) -> bool:
-    return spec.latent is not None and spec.latent.query_rank > 0
-
-
-def _dense(share: Share) -> bool:
-    return share.num_dense_layers > 0
-
-
-def _kind(*kinds: RecurrentKind) -> Callable[[ModelSpec, Share], bool]:
-    def is_here(spec: ModelSpec, share: Share) -> bool:
-        is_kind = spec.recurrent is not None and spec.recurrent.kind in kinds
-        return is_kind and share.num_recurrent_layers > 0
-
-    return is_here
-
-
-def _with_inputs(spec: ModelSpec, _share: Share) -> bool:
-    return spec.layer_inputs is not None
-
-
-def _shared(spec: ModelSpec, share: Share) -> bool:
-    return spec.mixture is not None and spec.mixture.num_shared > 0 and share.num_expert_layers > 0
-
-
-def _biased_experts(spec: ModelSpec, share: Share) -> bool:
-    return spec.mixture is not None and spec.mixture.bias and share.num_expert_layers > 0
-
-
-def _own_head(spec: ModelSpec, share: Share) -> bool:
-    """Return whether the head is a matrix of its own here.
-
-    A tied head is the embedding itself; on the last stage of a pipeline it is a copy of it.
-    """
-    return share.has_head and not (spec.tied and share.has_embedding)
-
-
-# What the formulas of the recurrent layers call sizes: `_recurrent_sizes`.
-RECURRENT_INPUTS: Final[Mapping[RecurrentKind, str]] = {
-    "gated delta": "hidden_dim * (conv_dim + mixer_dim + 2 * mixer_heads)",
-    "kimi delta": "hidden_dim * (conv_dim + mixer_heads)"
-    " + 2 * mixer_head_dim * (hidden_dim + mixer_dim)",
-    "mamba-2": "hidden_dim * (conv_dim + mixer_dim + mixer_heads)",
-    "short convolution": "hidden_dim * 3 * conv_dim",
-}
-RECURRENT_OUTPUT: Final = "mixer_dim * hidden_dim"
-CONVOLUTION: Final = "conv_dim * kernel"
-_RECURRENT_VECTORS: Final[Mapping[RecurrentKind, str]] = {
-    "gated delta": "2 * mixer_heads + mixer_head_dim",
-    "kimi delta": "mixer_heads + mixer_dim + mixer_head_dim",
-    "mamba-2": "3 * mixer_heads + is_normed * mixer_dim",
-}
-_FFN: Final = Formula("num_dense_layers * hidden_dim * ffn_dim")
-EXPERT_BIAS: Final = Formula(
-    "num_expert_layers * num_experts * (num_inner * expert_dim + hidden_dim)"
-)
-_RULES: Final = (
-    Rule("token_embedding", N_("token embedding"), Formula("vocab_size * hidden_dim"),
-         lambda _, share: share.has_embedding),
-    Rule("layer_embeddings", N_("per-layer embeddings"),
-         Formula("layer_vocab_size * num_layers * layer_input_dim"), _with_inputs),
-    Rule("positions", N_("learned positions"), Formula("learned_positions * hidden_dim"),
-         lambda spec, share: share.has_embedding and spec.learned_positions > 0),
-    Rule("attention", N_("queries"),
-         Formula("num_attention_layers * hidden_dim * num_heads * head_dim"),
-         lambda spec, _: not _latent(spec)),
-    Rule("attention", N_("queries"),
-         Formula("num_attention_layers * hidden_dim * num_heads * (nope_dim + rope_dim)"),
-         lambda spec, _: _latent(spec) and not _compressed(spec)),
-    Rule("attention", N_("queries"),
-         Formula("num_attention_layers * query_rank"
-                 " * (hidden_dim + num_heads * (nope_dim + rope_dim))"),
-         lambda spec, _: _compressed(spec)),
-    Rule("attention", N_("gate of the attention output"),
-         Formula("num_attention_layers * hidden_dim * num_heads * head_dim"),
-         lambda spec, _: spec.attention_gate),
-    Rule("attention", N_("keys and values"),
-         Formula("num_attention_layers * hidden_dim * 2 * num_kv_heads * head_dim"),
-         lambda spec, _: not _latent(spec)),
-    Rule("attention", N_("keys and values"),
-         Formula("num_attention_layers * (hidden_dim * (kv_rank + rope_dim)"
-                 " + kv_rank * num_heads * (nope_dim + value_dim))"),
-         lambda spec, _: _latent(spec)),
-    Rule("attention", N_("attention output"),
-         Formula("num_attention_layers * num_heads * head_dim * hidden_dim"),
-         lambda spec, _: not _latent(spec)),
-    Rule("attention", N_("attention output"),
-         Formula("num_attention_layers * num_heads * value_dim * hidden_dim"),
-         lambda spec, _: _latent(spec)),
-    Rule("attention", N_("biases of queries, keys and values"),
-         Formula("num_attention_layers * head_dim * (num_heads + 2 * num_kv_heads)"),
-         lambda spec, _: spec.attention_bias != "none" and not _latent(spec), is_bias=True),
-    Rule("attention", N_("biases of the attention output"),
-         Formula("num_attention_layers * hidden_dim"),
-         lambda spec, _: spec.attention_bias == "all", is_bias=True),
-    Rule("attention", N_("attention sinks"), Formula("num_attention_layers * num_heads"),
-         lambda spec, _: spec.sinks, is_bias=True),
-    Rule("attention", N_("indexer"),
-         Formula("num_attention_layers * (query_rank * index_heads * index_dim"
-                 " + hidden_dim * index_dim + hidden_dim * index_heads)"),
-         lambda spec, _: spec.indexer is not None),
-    Rule("attention", N_("norm of the indexer"), Formula("num_attention_layers * 2 * index_dim"),
-         lambda spec, _: spec.indexer is not None, is_bias=True),
-    *(
-        Rule("recurrent", N_("input projections"), Formula(f"num_recurrent_layers * ({inputs})"),
-             _kind(kind))
-        for kind, inputs in RECURRENT_INPUTS.items()
-    ),
-    Rule("recurrent", N_("output projection"),
-         Formula(f"num_recurrent_layers * {RECURRENT_OUTPUT}"), _kind(*RECURRENT_INPUTS)),
-    Rule("recurrent", N_("convolution"), Formula(f"num_recurrent_layers * {CONVOLUTION}"),
-         _kind(*RECURRENT_INPUTS)),
-    Rule("recurrent", N_("biases of the convolution"), Formula("num_recurrent_layers * conv_dim"),
-         lambda spec, _: spec.recurrent is not None and spec.recurrent.conv_bias, is_bias=True),
-    Rule("recurrent", N_("biases of the projections"),
-         Formula("num_recurrent_layers * (projected_dim + hidden_dim)"),
-         lambda spec, _: spec.recurrent is not None and spec.recurrent.bias, is_bias=True),
-    *(
-        Rule("recurrent", N_("decays, step sizes and norm"),
-             Formula(f"num_recurrent_layers * ({vectors})"), _kind(kind), is_bias=True)
-        for kind, vectors in _RECURRENT_VECTORS.items()
-    ),
-    Rule("layer_inputs", N_("projections of per-layer inputs"),
-         Formula("num_layers * 3 * hidden_dim * layer_input_dim"), _with_inputs),
-    Rule("layer_inputs", N_("AltUp"),
-         Formula("num_layers * num_streams * (hidden_dim + num_streams * (1 + num_streams))"
-                 " + 2 * (num_streams - 1) * hidden_dim ** 2"), _with_inputs),
-    Rule("layer_inputs", N_("Laurel"), Formula("num_layers * 2 * hidden_dim * laurel_rank"),
-         _with_inputs),
-    Rule("dense_ffn", N_("gate projection"), _FFN,
-         lambda spec, share: spec.gated and _dense(share)),
-    Rule("dense_ffn", N_("up projection"), _FFN, lambda _, share: _dense(share)),
-    Rule("dense_ffn", N_("down projection"), _FFN, lambda _, share: _dense(share)),
-    Rule("dense_ffn", N_("biases of the feed-forward"),
-         Formula("num_dense_layers * (num_inner * ffn_dim + hidden_dim)"),
-         lambda spec, share: spec.ffn_bias and _dense(share), is_bias=True),
-    Rule("dense_ffn", N_("parameters of the activation"),
-         Formula("num_dense_layers * num_activation_params"),
-         lambda spec, share: spec.num_activation_params > 0 and _dense(share), is_bias=True),
-    Rule("experts", N_("experts"),
-         Formula("num_expert_layers * num_experts * num_matrices * hidden_dim * expert_dim"),
-         lambda _, share: share.num_expert_layers > 0),
-    Rule("experts", N_("biases of the experts"), EXPERT_BIAS, _biased_experts, is_bias=True),
-    Rule("router", N_("router"), Formula("num_expert_layers * hidden_dim * num_experts_in_all"),
-         lambda _, share: share.num_expert_layers > 0),
-    Rule("router", N_("biases of the router"), Formula("num_expert_layers * num_experts_in_all"),
-         _biased_experts),
-    Rule("router", N_("correction biases of the router"),
-         Formula("num_expert_layers * num_experts_in_all"),
-         lambda spec, share: spec.mixture is not None and spec.mixture.correction_bias
-         and share.num_expert_layers > 0),
-    Rule("router", N_("gate of the shared experts"), Formula("num_expert_layers * hidden_dim"),
-         lambda spec, share: spec.mixture is not None and spec.mixture.shared_gate
-         and share.num_expert_layers > 0),
-    Rule("shared_experts", N_("shared experts"),
-         Formula("num_expert_layers * num_shared * num_matrices * hidden_dim * expert_dim"),
-         _shared),
-    Rule("norms", N_("norms of the layers"),
-         Formula("num_layers * norms_per_layer * hidden_dim * numbers_per_channel"),
-         lambda spec, _: spec.norms_per_layer > 0),
-    Rule("norms", N_("norms of per-layer inputs, AltUp and Laurel"),
-         Formula("num_layers * 4 * hidden_dim + layer_input_dim"), _with_inputs),
-    Rule("norms", N_("norms of queries and keys"), Formula("num_attention_layers * 2 * head_dim"),
-         lambda spec, _: spec.qk_norm and not _latent(spec) and spec.qk_norm_over == "head"),
-    Rule("norms", N_("norms of queries and keys"),
-         Formula("num_attention_layers * (num_heads_in_all + num_kv_heads_in_all) * head_dim"),
-         lambda spec, _: spec.qk_norm and not _latent(spec) and spec.qk_norm_over != "head"),
-    Rule("norms", N_("norms of compressed queries, keys and values"),
-         Formula("num_attention_layers * (query_rank + kv_rank)"),
-         lambda spec, _: _latent(spec)),
-    Rule("final_norm", N_("final norm"), Formula("hidden_dim * numbers_per_channel"),
-         lambda _, share: share.has_head),
-    Rule("head", N_("head"), Formula("vocab_size * hidden_dim"), _own_head),
-)  # fmt: skip
+def _facts(spec: ModelSpec, share: Share) -> frozenset[str]:
+    """Return what holds of a model and of a rank's part, in the words of parameters.toml."""
+    facts = {
+        "embedding": share.has_embedding,
+        "head here": share.has_head,
+        # a tied head is the embedding; on the last stage of a pipeline it is a copy of it
+        "own head": share.has_head and not (spec.tied and share.has_embedding),
+        "learned positions": spec.learned_positions > 0,
+        "per-layer inputs": spec.layer_inputs is not None,
+        "plain attention": spec.latent is None,
+        "gate of attention": spec.attention_gate,
+        "biases of queries": spec.attention_bias != "none",
+        "biases of attention": spec.attention_bias == "all",
+        "sinks": spec.sinks,
+        "indexer": spec.indexer is not None,
+        "dense": share.num_dense_layers > 0,
+        "gate": spec.gated,
+        "biases of feed-forward": spec.ffn_bias,
+        "parameters of activation": spec.num_activation_params > 0,
+        "norms": spec.norms_per_layer > 0,
+        "norm of each head": spec.qk_norm and spec.qk_norm_over == "head",
+        "norm of all heads": spec.qk_norm and spec.qk_norm_over != "head",
+    }
+    if spec.latent is not None:
+        facts |= {"latent attention": True, "narrow queries": spec.latent.query_rank > 0}
+        facts["wide queries"] = not facts["narrow queries"]
+    if (recurrent := spec.recurrent) and share.num_recurrent_layers:
+        facts |= {"recurrent": True, recurrent.kind: True, "biases of projections": recurrent.bias}
+        facts["biases of convolution"] = recurrent.conv_bias
+    if (mixture := spec.mixture) and share.num_expert_layers:
+        facts |= {"experts": True, "shared experts": mixture.num_shared > 0}
+        facts |= {"biases of experts": mixture.bias, "gate of shared experts": mixture.shared_gate}
+        facts["correction biases"] = mixture.correction_bias
+    return frozenset(fact for fact, holds in facts.items() if holds)
 
 
 def local_sizes(spec: ModelSpec, share: Share) -> dict[str, Number]:
@@ -499,7 +315,7 @@ def share_counts(spec: ModelSpec, share: Share) -> ParameterCounts:
         parts[rule.part] = parts.get(rule.part, 0) + amount
         biases += amount if rule.is_bias else 0
     idle = int(IDLE.of(sizes)) if share.num_expert_layers else 0
-    if _biased_experts(spec, share):
+    if "biases of experts" in _facts(spec, share):
         idle += int(IDLE_BIASES.of(sizes))
     return ParameterCounts(**parts, biases=biases, idle_experts=idle)
 
@@ -510,7 +326,7 @@ def count_parameters(spec: ModelSpec) -> Item:
     sizes = local_sizes(spec, share)
     lines: dict[str, list[Item]] = {}
     for rule in rules(spec, share):
-        line = item(rule.name, rule.formula, sizes, unit="parameters", kind="exact", source=_SOURCE)
+        line = counted(rule.name, rule.formula, sizes, _SOURCE, "parameters")
         lines.setdefault(rule.part, []).append(line)
     parts = [
         found[0] if len(found) == 1 else total(PART_NAMES[part], found, source=_SOURCE)
@@ -548,28 +364,12 @@ def active_parameters(spec: ModelSpec) -> Item:
         "idle_experts": experts,
         "idle_rows": sum(idle.values()) - experts,
     }
-    line = item("active parameters", ACTIVE, values, unit="parameters", kind="exact", source=_TOKEN)
+    line = counted("active parameters", ACTIVE, values, _TOKEN, "parameters")
     return as_guessed(line, spec, GUESSED_WORK)
 
 
 def rows_and_columns(spec: ModelSpec, share: Share, held: ParameterCounts) -> int:
     """Return the rows plus columns of every matrix; norms and biases count number by number."""
-    sums = [TABLE] * (bool(held.token_embedding) + bool(held.head)) + [DENSE]
-    sums += [POSITIONS] * bool(held.positions)
-    if spec.latent is None:
-        sums.append(ATTENTION)
-    else:
-        sums += [NARROW_QUERIES if spec.latent.query_rank else WIDE_QUERIES, LATENT]
-    if spec.mixture is not None:
-        sums += [EXPERTS, SHARED] if spec.mixture.num_shared else [EXPERTS]
-    sizes, vectors = local_sizes(spec, share), held.norms + held.final_norm + held.biases
-    if _biased_experts(spec, share):  # a row of biases for each expert is a matrix
-        sums.append(EXPERT_BIASES)
-        vectors -= int(EXPERT_BIAS.of(sizes))
-    if spec.indexer is not None:
-        sums.append(INDEXER)
-    if spec.recurrent is not None:
-        sums.append(RECURRENT[spec.recurrent.kind])
-    if spec.layer_inputs is not None:
-        sums.append(LAYER_INPUTS)
-    return int(sum(rule.of(sizes) for rule in sums)) + vectors
+    facts, sizes = _facts(spec, share), local_sizes(spec, share)
+    sums = (rule.formula.of(sizes) for rule in _ROWS_AND_COLUMNS if rule.when <= facts)
+    return int(sum(sums)) + held.norms + held.final_norm + held.biases

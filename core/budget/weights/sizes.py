@@ -12,6 +12,7 @@ from typing import Final
 from core.budget.catalogue.models import MODELS
 from core.budget.item import Item
 from core.budget.weights.stored import Size, size_of, weights_in
+from core.language import N_
 from core.models.spec import ModelSpec
 from core.units import GIB
 
@@ -53,6 +54,18 @@ PRINTED: Final[Mapping[str, tuple[float, ...]]] = {
 """What stood there, in the order of COLUMNS, called GB."""
 
 
+REASONS: Final[Mapping[str, str]] = {
+    "vision": N_("the vision encoder and its projector"),
+    "prediction": N_(
+        "the layer for multi-token prediction, with its own copies of embedding and head"
+    ),
+    "router_bias": N_("the router's correction biases, which are buffers and get no gradient"),
+    "tied_head": N_("the tied head, stored a second time"),
+    "unexplained": N_("numbers that no document explains"),
+}
+"""Key of `Beyond.reason` -> what these parameters are, as a message id."""
+
+
 def _stops() -> Mapping[str, Size]:
     stops = [size_of(key, spec) for key, spec in MODELS.items()]
     for billions in _ROUND:
@@ -78,9 +91,6 @@ class Cell:
     """One cell of the table.
 
     Attributes:
-        size: The row.
-        format_name: The column, as it is stored.
-        item: The bytes.
         printed: The tutorial's figure in GiB; None where it had none.
     """
 
@@ -98,9 +108,7 @@ class Cell:
 def source_table(words: Sequence[str] = ROUND, *, scales: bool = False) -> tuple[Cell, ...]:
     """Return the table row by row.
 
-    Args:
-        words: The rows, of `SIZES`: the tutorial's round numbers, or others.
-        scales: Store the narrow formats with their scales, and what is not quantized in 16 bits.
+    `scales` stores the narrow formats with their scales, and what is not quantized in 16 bits.
     """
     cells = []
     for word in words:

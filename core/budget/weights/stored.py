@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.check import check_choice
-from core.budget.item import Formula, Item, Number, as_guessed, item, total
+from core.budget.item import Formula, Item, Number, as_guessed, counted, total
 from core.budget.share import Share, whole
 from core.budget.weights.parameters import ParameterCounts, counts, share_counts
 from core.dtypes.blocks.block_formats import BLOCK_FORMATS, BlockFormat
@@ -37,8 +37,6 @@ class Size:
 
     Attributes:
         word: What stands in the address: a key of the catalogue, or "7b".
-        name: "Llama-2 7B", or "7B".
-        num_params: How many.
         spec: The architecture; None for a round number.
     """
 
@@ -70,24 +68,15 @@ def quantized_weights(num_params: int, fmt: Format | BlockFormat) -> Item:
         return total("weights", _gguf_parts(num_params, fmt), source=fmt.source)
     element = fmt.element if isinstance(fmt, BlockFormat) else fmt
     sizes: dict[str, Number] = {"num_params": num_params, "element_bits": element.bits}
-    parts = [item("codes", CODES, sizes, unit="bytes", kind="exact", source=_SOURCE)]
+    parts = [counted("codes", CODES, sizes, _SOURCE)]
     if isinstance(fmt, BlockFormat) and isinstance(fmt.block_size, int):
         sizes |= {"block_size": fmt.block_size, "scale_bits": fmt.scale.bits}
-        parts.append(item("scales", SCALES, sizes, unit="bytes", kind="exact", source=_SOURCE))
+        parts.append(counted("scales", SCALES, sizes, _SOURCE))
         if not fmt.symmetric:
-            parts.append(
-                item("zero points", ZERO_POINTS, sizes, unit="bytes", kind="exact", source=_SOURCE)
-            )
+            parts.append(counted("zero points", ZERO_POINTS, sizes, _SOURCE))
         if fmt.double_quant:
             nested = {"scales_per_block": fmt.double_quant, "scale_bits": FORMATS["float32"].bits}
-            second = item(
-                "scales of the scales",
-                SECOND_LEVEL,
-                sizes | nested,
-                unit="bytes",
-                kind="exact",
-                source=_SOURCE,
-            )
+            second = counted("scales of the scales", SECOND_LEVEL, sizes | nested, _SOURCE)
             parts.append(second)
     return total("weights", parts, source=_SOURCE)
 
@@ -97,14 +86,7 @@ def _gguf_parts(num_params: int, fmt: GgufFormat) -> list[Item]:
     sizes = {"codes": code_bytes, "scales": fmt.stored_bytes - code_bytes}
     values = {"num_params": num_params, "block_size": fmt.stored_size}
     return [
-        item(
-            name,
-            BLOCKS,
-            values | {"bytes_per_block": num_bytes},
-            unit="bytes",
-            kind="exact",
-            source=fmt.source,
-        )
+        counted(name, BLOCKS, values | {"bytes_per_block": num_bytes}, fmt.source)
         for name, num_bytes in sizes.items()
     ]
 
@@ -140,43 +122,40 @@ def serving_weights(spec: ModelSpec, weight_format: str = "bfloat16", tensor: in
     Raises:
         ValueError: If the format is unknown, or the heads cannot be split over the devices.
     """
-    counted = share_counts(spec, serving_share(spec, tensor))
-    return as_guessed(stored_weights(spec, counted, weight_format), spec)
+    held = share_counts(spec, serving_share(spec, tensor))
+    return as_guessed(stored_weights(spec, held, weight_format), spec)
 
 
-def _num_quantized(spec: ModelSpec, counted: ParameterCounts, weight_format: str) -> int:
+def _num_quantized(spec: ModelSpec, held: ParameterCounts, weight_format: str) -> int:
     """Return how many weights a format holds: of MXFP4 as released those of the experts alone.
 
     Source: the modules_to_not_convert of gpt-oss's config.json; transformers' Mxfp4Config.
     """
-    return counted.experts if weight_format == "mxfp4" == spec.quantized else counted.matrices
+    return held.experts if weight_format == "mxfp4" == spec.quantized else held.matrices
 
 
-def stored_weights(spec: ModelSpec, counted: ParameterCounts, weight_format: str) -> Item:
-    """Return the bytes of counted weights: matrices in the format, the rest in 16 bits.
+def stored_weights(spec: ModelSpec, held: ParameterCounts, weight_format: str) -> Item:
+    """Return the bytes of what is held: matrices in the format, the rest in 16 bits.
 
     Raises:
         ValueError: If the format is unknown.
     """
     fmt = stored_format("weight_format", weight_format)
-    in_format = _num_quantized(spec, counted, weight_format)
+    in_format = _num_quantized(spec, held, weight_format)
     matrices = replace(quantized_weights(in_format, fmt), name="matrices", source=_QUANTIZED)
     values = {
-        "num_params": counted.total - in_format,
+        "num_params": held.total - in_format,
         "bits": 32 if weight_format == "float32" else 16,
     }
-    rest = item("the rest", OTHERS, values, unit="bytes", kind="exact", source=_SIXTEEN)
+    rest = counted("the rest", OTHERS, values, _SIXTEEN)
     return total("weights", (matrices, rest), source=_QUANTIZED)
 
 
 def weights_in(size: Size, format_name: str, *, rest_in_16_bits: bool = True) -> Item:
     """Return the bytes of a model's weights in a format, scales included.
 
-    Args:
-        size: The model or the round number.
-        format_name: A name of FORMATS or BLOCK_FORMATS.
-        rest_in_16_bits: Whether embeddings, head, norms and biases stay in 16 bits where the
-            matrices have fewer, as in real checkpoints; a round number has no such parts.
+    With `rest_in_16_bits` embeddings, head, norms and biases stay in 16 bits where the matrices
+    have fewer, as in real checkpoints; a round number has no such parts.
 
     Raises:
         ValueError: If the format is unknown.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from core.dtypes.blocks.block_layout import BlockLayout, NestedScales, Scales
 from core.dtypes.blocks.scale_rules import ScaleRule, shared_exponents, top_gap
 from core.dtypes.number_formats.format import Codes, Format
-from core.dtypes.rounding import Flags, Floats, Rng, Rounding, round_magnitudes
+from core.dtypes.rounding import Flags, Floats
 from core.language import _
 
 Blocks = npt.NDArray[np.float32]
@@ -54,11 +54,8 @@ def store_scales(
     Source: bitsandbytes 0.50.2, quantize_4bit(compress_statistics=True). The QLoRA paper, section
     3, writes FP8 for this second level; its code takes the 8-bit dynamic codebook, and so do we.
 
-    Args:
-        amax: The largest magnitude of each block of values, any shape.
-        codebook: The format of the codes.
-        block_size: Scales that share a scale.
-        offset: What is subtracted first; the mean of `amax`, rounded to float32, if None.
+    `amax` is the largest magnitude of each block of values, in any shape; `block_size` scales share
+    a scale; `offset` is subtracted first: the mean of `amax`, rounded to float32, if None.
     """
     known = _finite_or_nan(amax)
     if offset is None:
@@ -69,7 +66,6 @@ def store_scales(
     codes = codebook.encode(to_single(blocks * ratio(1.0, scales)[:, None]))
     restored = to_single(to_single(codebook.decode(codes) * scales[:, None]) + offset)
     return Scales(
-        amax=amax,
         codes=codes.reshape(-1)[: amax.size].reshape(amax.shape),
         values=restored.reshape(-1)[: amax.size].reshape(amax.shape),
         divisors=known,
@@ -77,9 +73,7 @@ def store_scales(
     )
 
 
-def encode_blocks(
-    fmt: BlockLayout, blocks: Blocks, scales: Scales, rounding: Rounding, rng: Rng
-) -> tuple[Codes, Flags]:
+def encode_blocks(fmt: BlockLayout, blocks: Blocks, scales: Scales) -> tuple[Codes, Flags]:
     """Return the codes of values given as (rows, blocks, values per block), and what is clipped."""
     # Multiplied by an inverse of float32, and rounded to float32, as torchao and bitsandbytes do:
     # now and then that is the neighbour of the quotient's code.
@@ -88,11 +82,10 @@ def encode_blocks(
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = (blocks * factors[..., None]).astype(np.float32).astype(np.float64)
     if scales.zero_points is not None:
-        return _encode_affine(fmt, scaled, scales.zero_points[..., None], rounding, rng)
+        return _encode_affine(fmt, scaled, scales.zero_points[..., None])
     top = fmt.element.max
     clipped = np.abs(scaled) > top + top_gap(fmt.element) / 2
-    codes = fmt.element.encode(np.clip(scaled, -top, top), rounding, "saturate", rng)
-    return codes, clipped
+    return fmt.element.encode(np.clip(scaled, -top, top), overflow="saturate"), clipped
 
 
 def _power_of_two(fmt: BlockLayout, amax: Floats, rule: ScaleRule) -> Scales:
@@ -101,7 +94,7 @@ def _power_of_two(fmt: BlockLayout, amax: Floats, rule: ScaleRule) -> Scales:
     powers = np.ldexp(1.0, shared_exponents(known, fmt.element, rule))
     codes = fmt.scale.encode(np.where(np.isnan(amax), np.nan, powers))
     values = fmt.scale.decode(codes)
-    return Scales(amax=amax, codes=codes, values=values, divisors=values)
+    return Scales(codes=codes, values=values, divisors=values)
 
 
 def _largest_fits(fmt: BlockLayout, amax: Floats) -> Scales:
@@ -113,7 +106,7 @@ def _largest_fits(fmt: BlockLayout, amax: Floats) -> Scales:
     wanted = np.maximum(ratio(ratio(known, fmt.element.max), unit), fmt.min_scale)
     codes = fmt.scale.encode(wanted, overflow="saturate")
     values = fmt.scale.decode(codes)
-    return Scales(amax=amax, codes=codes, values=values, divisors=values, tensor_scale=tensor_scale)
+    return Scales(codes=codes, values=values, divisors=values, tensor_scale=tensor_scale)
 
 
 def _affine(fmt: BlockLayout, blocks: Blocks) -> Scales:
@@ -126,7 +119,6 @@ def _affine(fmt: BlockLayout, blocks: Blocks) -> Scales:
     values = fmt.scale.decode(codes)
     steps_below = np.nan_to_num(ratio(-lowest, values), nan=0.0, posinf=top)
     return Scales(
-        amax=np.maximum(highest, -lowest),
         codes=codes,
         values=values,
         divisors=values,
@@ -135,17 +127,10 @@ def _affine(fmt: BlockLayout, blocks: Blocks) -> Scales:
 
 
 def _encode_affine(
-    fmt: BlockLayout,
-    scaled: Floats,
-    zero_points: npt.NDArray[np.int64],
-    rounding: Rounding,
-    rng: Rng,
+    fmt: BlockLayout, scaled: Floats, zero_points: npt.NDArray[np.int64]
 ) -> tuple[Codes, Flags]:
     """Round first and move by the zero point afterwards: a tie is one of the scaled value."""
-    lost = ~np.isfinite(scaled)
-    scaled = np.where(lost, 0.0, scaled)
-    whole = np.copysign(round_magnitudes(np.abs(scaled), np.signbit(scaled), rounding, rng), scaled)
-    moved = np.where(lost, 0.0, whole + zero_points)
+    moved = np.where(np.isfinite(scaled), np.rint(scaled) + zero_points, 0.0)
     top = fmt.element.max
     codes = np.clip(moved, 0, top).astype(fmt.element.code_dtype)
     return codes, (moved < 0) | (moved > top)

@@ -24,7 +24,7 @@ from core.dtypes.number_formats.codebook_format import DYNAMIC8
 from core.dtypes.number_formats.format import Format
 from core.dtypes.number_formats.int_format import IntFormat
 from core.dtypes.number_formats.table import FORMATS
-from core.dtypes.rounding import Floats, Rng, Rounding, check_policy
+from core.dtypes.rounding import Floats
 from core.language import _
 
 
@@ -32,26 +32,37 @@ from core.language import _
 class BlockFormat(BlockLayout):
     """A layout of blocks that quantizes tensors and restores them."""
 
-    def quantize(
-        self,
-        x: npt.ArrayLike,
-        scale_rule: ScaleRule | None = None,
-        rounding: Rounding = "nearest_even",
-        rng: Rng = None,
-    ) -> Quantized:
-        """Return codes and scales of a tensor.
-
-        Args:
-            x: Real numbers of any shape; they are rounded to float32 first, which is what
-                libraries are given.
-            scale_rule: One of `rules`; the format's own if None.
-            rounding: How an element is rounded.
-            rng: The source of randomness of "stochastic".
+    def quantize(self, x: npt.ArrayLike, scale_rule: ScaleRule | None = None) -> Quantized:
+        """Return codes and scales of a tensor of any shape, which is rounded to float32 first.
 
         Raises:
-            ValueError: If a rule or rounding is unknown, or `x` holds no real numbers.
+            ValueError: If the format has no such rule, or `x` holds no real numbers.
         """
-        check_policy(rounding, "saturate")
+        rule = self.own_or(scale_rule)
+        values = as_single(x)
+        blocks = split_blocks(values, self.block_size)
+        scales = find_scales(self, blocks, rule)
+        codes, clipped = encode_blocks(self, blocks, scales)
+        shape = scale_shape(values.shape, self.block_size)
+        zero_points = scales.zero_points
+        return Quantized(
+            name=self.name,
+            block_size=self.block_size,
+            codes=join_blocks(codes, values.shape, self.block_size),
+            clipped=join_blocks(clipped, values.shape, self.block_size),
+            scale_codes=scales.codes.reshape(shape),
+            scales=scales.values.reshape(shape),
+            tensor_scale=scales.tensor_scale,
+            zero_points=None if zero_points is None else zero_points.reshape(shape),
+            nested=scales.nested,
+        )
+
+    def own_or(self, scale_rule: ScaleRule | None) -> ScaleRule:
+        """Return the rule that is asked for, the format's own if none is.
+
+        Raises:
+            ValueError: If the format has no such rule.
+        """
         rule = scale_rule or self.rule
         if rule not in self.rules:
             raise ValueError(
@@ -59,25 +70,7 @@ class BlockFormat(BlockLayout):
                     rule=rule, name=self.name, rules=_(", ").join(self.rules)
                 )
             )
-        values = as_single(x)
-        blocks = split_blocks(values, self.block_size)
-        scales = find_scales(self, blocks, rule)
-        codes, clipped = encode_blocks(self, blocks, scales, rounding, rng)
-        shape = scale_shape(values.shape, self.block_size)
-        zero_points = scales.zero_points
-        return Quantized(
-            name=self.name,
-            block_size=self.block_size,
-            rule=rule,
-            codes=join_blocks(codes, values.shape, self.block_size),
-            clipped=join_blocks(clipped, values.shape, self.block_size),
-            scale_codes=scales.codes.reshape(shape),
-            scales=scales.values.reshape(shape),
-            amax=scales.amax.reshape(shape),
-            tensor_scale=scales.tensor_scale,
-            zero_points=None if zero_points is None else zero_points.reshape(shape),
-            nested=scales.nested,
-        )
+        return rule
 
     def dequantize(self, quantized: Quantized) -> Floats:
         """Return the numbers that the codes and scales stand for, in the tensor's shape.

@@ -43,9 +43,6 @@ def scale_shape(shape: Shape, block_size: BlockSize) -> Shape:
     """Return the shape of what there is one of per block: (..., number of blocks).
 
     A tensor with one scale has the shape (1,), even when it is empty.
-
-    >>> scale_shape((3, 70), 32)
-    (3, 3)
     """
     if block_size == PER_TENSOR:
         return (1,)
@@ -54,10 +51,7 @@ def scale_shape(shape: Shape, block_size: BlockSize) -> Shape:
 
 
 def split_blocks(values: npt.NDArray[np.float32], block_size: BlockSize) -> npt.NDArray[np.float32]:
-    """Return values as (rows, blocks, values per block); a short last block ends in zeros.
-
-    The zeros change neither the largest magnitude nor a range that holds zero anyway.
-    """
+    """Return values as (rows, blocks, values per block); a short last block ends in zeros."""
     num_rows, num_columns = rows_of(values.shape, block_size)
     size = values_per_block(values.shape, block_size)
     num_blocks = scale_shape(values.shape, block_size)[-1]
@@ -86,17 +80,13 @@ def spread(per_block: npt.NDArray[_T], shape: Shape, block_size: BlockSize) -> n
 class BlockLayout:
     """Values that share a scale: value = (element - zero point) * scale * tensor scale.
 
-    Blocks run along the last axis; the last one of a row may be shorter. A NaN or an infinity
-    leaves no scale that would fit, so everything that shares a scale with it becomes NaN: the
-    block, the row, or with a scale or an offset of the whole tensor, the tensor. Only an MX scale
-    outlives an infinity, which is clipped to the largest element. Zeros stay zero.
+    A NaN or an infinity leaves no scale that would fit, so everything that shares a scale with it
+    becomes NaN: the block, the row, or with a scale or an offset of the whole tensor, the tensor.
+    Only an MX scale outlives an infinity, which is clipped to the largest element.
 
     Attributes:
-        name: The name on the pages.
         element: The format of one value.
         block_size: Values that share a scale; "tensor": all, "channel": a row of the last axis.
-        scale: The format of the scale.
-        source: Where it is defined.
         rule: How the scale is found, unless asked otherwise.
         symmetric: True: zero is code 0 and integers keep to -max..max; False: the codes reach
             from the lowest to the highest value, and each block has a zero point as well.
@@ -152,15 +142,7 @@ class BlockLayout:
         return self.element.bits + shared
 
     def storage_bits(self, shape: int | Sequence[int]) -> int:
-        """Return the bits of a tensor: its codes without padding, and whole scales.
-
-        Args:
-            shape: The shape, or the number of values in a single row.
-
-        >>> from core.dtypes import BLOCK_FORMATS
-        >>> BLOCK_FORMATS["mxfp4"].storage_bits(33)  # 33 codes and two scales
-        148
-        """
+        """Return the bits of a tensor, or of a row of so many values: codes and whole scales."""
         lengths = (shape,) if isinstance(shape, int) else tuple(shape)
         num_blocks = int(np.prod(scale_shape(lengths, self.block_size), dtype=np.int64))
         zero_point = 0 if self.symmetric else self.element.bits
@@ -177,10 +159,7 @@ class BlockLayout:
 class NestedScales:
     """The second level of double quantization: scales of the scales.
 
-    Attributes:
-        block_size: Scales that share one of the scales here.
-        scales: The largest magnitude in each block of scales, after `offset` was taken off.
-        offset: The mean of all scales, subtracted first so that their codes have a sign to use.
+    The `offset`, their mean, is subtracted first, so that their codes have a sign to use.
     """
 
     block_size: int
@@ -193,16 +172,11 @@ class Scales:
     """What a quantizer found out about each block before it looked at single values.
 
     Attributes:
-        amax: The largest magnitude; infinite or NaN where a value is.
-        codes: The scale as it is stored, in the scale's own format.
         values: The scale as it is read back, what dequantization multiplies with.
         divisors: What the values were divided by: `values`, but for double quantization.
         tensor_scale: One more factor for the whole tensor, if the format has one.
-        zero_points: The code of zero, if the format is affine.
-        nested: The second level, if the scales are quantized themselves.
     """
 
-    amax: Floats
     codes: Codes
     values: Floats
     divisors: Floats
@@ -218,27 +192,18 @@ class Quantized:
     What there is one of per block has the shape (..., number of blocks); `per_value` spreads it.
 
     Attributes:
-        name: The block format.
-        block_size: Values that share a scale.
-        rule: How the scale was chosen.
         codes: One code per value, unsigned, in the shape of the tensor.
         clipped: Where a value lay beyond the largest element, by more than rounding explains.
         scale_codes: The scales as they are stored.
-        scales: The scales as numbers.
-        amax: The largest magnitude of each block.
-        tensor_scale: One more factor for the whole tensor, or None.
         zero_points: The code of zero in each block, or None where it is 0 everywhere.
-        nested: The scales of the scales, or None.
     """
 
     name: str
     block_size: BlockSize
-    rule: ScaleRule
     codes: Codes
     clipped: Flags
     scale_codes: Codes
     scales: Floats
-    amax: Floats
     tensor_scale: float | None
     zero_points: npt.NDArray[np.int64] | Floats | None
     nested: NestedScales | None
@@ -248,11 +213,6 @@ class Quantized:
         """The shape of the tensor."""
         return self.codes.shape
 
-    @property
-    def num_clipped(self) -> int:
-        """How many values lay beyond the largest element."""
-        return int(self.clipped.sum())
-
     def per_value(self, per_block: Floats) -> Floats:
-        """Return for each value what belongs to its block: of `scales`, `amax` or `zero_points`."""
+        """Return for each value what belongs to its block: of `scales` or `zero_points`."""
         return spread(per_block, self.shape, self.block_size)

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from core.dtypes.rounding import Flags, Floats
-from core.language import _
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -15,22 +14,16 @@ class ErrorStats:
     """The error of a tensor over the values that are finite before and after.
 
     Attributes:
-        num_values: Values compared.
-        mse: Mean squared error.
-        rmse: Its root, in the unit of the values.
+        rmse: Root mean square error, in the unit of the values.
         sqnr_db: Signal-to-quantization-noise ratio, 10 log10(sum x^2 / sum error^2); infinite if
             nothing changed.
-        max_abs: Largest |error|.
-        max_relative: Largest |error| / |x| over values that are not zero.
         cosine: Cosine of the angle between both tensors; 1 where both are zero.
-        num_zeroed: Values that became zero and were not.
         num_clipped: Values beyond the largest code, as far as the caller knew; else None.
         num_lost: Finite values that came back as NaN or infinity.
         num_ignored: Values that were not finite to begin with.
     """
 
     num_values: int
-    mse: float
     rmse: float
     sqnr_db: float
     max_abs: float
@@ -64,33 +57,17 @@ def error_stats(
 
     A value that is NaN or infinite on either side is counted and left out of everything else;
     where nothing is left to compare, the ratios are NaN and the errors 0.
-
-    Args:
-        x: The original, any shape.
-        restored: What came back, in the same shape.
-        clipped: Where a value was clipped, `Quantized.clipped`.
-
-    Raises:
-        ValueError: If the shapes differ.
     """
     before, after = np.asarray(x, np.float64), np.asarray(restored, np.float64)
-    if before.shape != after.shape:
-        raise ValueError(
-            _("The shapes {before} and {after} differ: compare a tensor with itself.").format(
-                before=before.shape, after=after.shape
-            )
-        )
     known = np.isfinite(before)
     kept = known & np.isfinite(after)
     signal, value = before[kept], after[kept]
     error = np.abs(value - signal)
     # Not error @ error: a threaded dot product wakes its threads, and rounds by their number.
     noise, power = float(np.sum(error**2)), float(np.sum(signal**2))
-    mse = noise / max(signal.size, 1)
     return ErrorStats(
         num_values=signal.size,
-        mse=mse,
-        rmse=math.sqrt(mse),
+        rmse=math.sqrt(noise / max(signal.size, 1)),
         sqnr_db=_decibels(power, noise) if signal.size else math.nan,
         max_abs=float(error.max(initial=0)),
         max_relative=float((error[signal != 0] / np.abs(signal[signal != 0])).max(initial=0)),

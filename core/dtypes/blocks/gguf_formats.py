@@ -30,8 +30,7 @@ from core.dtypes.blocks.gguf_encode import ENCODERS, Parts
 from core.dtypes.blocks.scale_rules import ScaleRule
 from core.dtypes.number_formats.int_format import IntFormat
 from core.dtypes.number_formats.table import FORMATS
-from core.dtypes.rounding import Floats, Rng, Rounding
-from core.language import _
+from core.dtypes.rounding import Floats
 
 _SOURCE: Final = "ggml-org/llama.cpp, ggml/src/ggml-common.h; arithmetic of ggml/src/ggml-quants.c"
 
@@ -57,7 +56,6 @@ class GgufFormat(BlockFormat):
 
     Attributes:
         stored_size: Values in a block as it is stored: 32, or 256 of the K types.
-        stored_bytes: Its bytes.
         zero: The code of zero, where a type has no minima.
     """
 
@@ -71,33 +69,31 @@ class GgufFormat(BlockFormat):
         return 8 * self.stored_bytes / self.stored_size
 
     @property
+    def num_shared(self) -> int:
+        """Values of a sub-block, which share a scale."""
+        assert isinstance(self.block_size, int)  # noqa: S101  all rows have a number
+        return self.block_size
+
+    @property
     def block_bits(self) -> float:
         """Bits of what `block_size` values share."""
-        assert isinstance(self.block_size, int)  # noqa: S101  all rows have a number
-        return (self.bits_per_value - self.element.bits) * self.block_size
+        return (self.bits_per_value - self.element.bits) * self.num_shared
 
     def storage_bits(self, shape: int | Sequence[int]) -> int:
         """Return the bits of a tensor; a short last block of a row is stored whole."""
         lengths = (shape,) if isinstance(shape, int) else tuple(shape)
         return 8 * self.stored_bytes * int(np.prod(scale_shape(lengths, self.stored_size)))
 
-    def quantize(
-        self,
-        x: npt.ArrayLike,
-        scale_rule: ScaleRule | None = None,
-        rounding: Rounding = "nearest_even",
-        rng: Rng = None,  # noqa: ARG002  all block formats are asked alike
-    ) -> GgufQuantized:
+    def quantize(self, x: npt.ArrayLike, scale_rule: ScaleRule | None = None) -> GgufQuantized:
         """Return codes, scales and minima of a tensor, as llama.cpp finds them.
 
         Raises:
-            ValueError: If another rule or rounding is asked for, or `x` holds no real numbers.
+            ValueError: If a scale rule is asked for, or `x` holds no real numbers.
         """
-        if scale_rule not in {None, *self.rules} or rounding != "nearest_even":
-            sentence = _("{name} is quantized as llama.cpp does: with no other rule or rounding.")
-            raise ValueError(sentence.format(name=self.name))
+        self.own_or(scale_rule)
         values = as_single(x)
-        blocks = self._split(values)
+        blocks = split_blocks(values, self.stored_size)
+        blocks = blocks.reshape(-1, self.stored_size // self.num_shared, self.num_shared)
         usable = np.asarray(np.isfinite(blocks).all(axis=(1, 2)))
         parts = ENCODERS[self.name](np.where(usable[:, None, None], blocks, np.float32(0)))
         parts.d[~usable] = np.nan
@@ -106,13 +102,7 @@ class GgufFormat(BlockFormat):
     def quantized(
         self, parts: Parts, shape: Shape, values: npt.NDArray[np.float32] | None = None
     ) -> GgufQuantized:
-        """Return stored parts as a tensor of a shape.
-
-        Args:
-            parts: What is stored.
-            shape: Of the tensor.
-            values: What was quantized; what comes back, where nobody knows that.
-        """
+        """Return stored parts as a tensor of a shape; `values` is what was quantized, if known."""
         scales = self._per_block(parts.d[:, None] * parts.scales, shape)
         minima = self._per_block(parts.dmin[:, None] * parts.minima, shape)
         zeros = np.divide(minima, scales, out=np.zeros_like(minima), where=scales != 0) + self.zero
@@ -120,16 +110,13 @@ class GgufFormat(BlockFormat):
         stored = parts.codes.reshape(rows, columns[-1], self.stored_size)
         codes = join_blocks(stored, shape, self.stored_size)
         element = self._decoded(codes, scales, minima, shape)
-        known = element if values is None else values
         return GgufQuantized(
             name=self.name,
             block_size=self.block_size,
-            rule=self.rule,
             codes=(codes % self.element.num_codes).astype(self.element.code_dtype),
-            clipped=self._beyond(known, scales, zeros),
+            clipped=self._beyond(element if values is None else values, scales, zeros),
             scale_codes=self._per_block(parts.scales, shape).astype(np.int64),
             scales=scales,
-            amax=self._largest(known),
             tensor_scale=None,
             zero_points=zeros,
             nested=None,
@@ -147,16 +134,6 @@ class GgufFormat(BlockFormat):
             return super().dequantize(quantized)  # refuses: the names differ
         codes = self.element.decode(quantized.codes)
         return self._decoded(codes, quantized.scales, quantized.minima, quantized.shape)
-
-    def _split(self, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        blocks = split_blocks(values, self.stored_size)
-        return blocks.reshape(
-            -1, self._num_sub_blocks(), self.stored_size // self._num_sub_blocks()
-        )
-
-    def _num_sub_blocks(self) -> int:
-        assert isinstance(self.block_size, int)  # noqa: S101  all rows have a number
-        return self.stored_size // self.block_size
 
     def _per_block(self, numbers: npt.NDArray[np.generic], shape: Shape) -> Floats:
         """Return what each sub-block has, without those of the padding."""
@@ -181,11 +158,6 @@ class GgufFormat(BlockFormat):
         lowest, highest = (-127, 127) if self.name == "Q8_0" else (0, self.element.max)
         beyond = (codes < lowest - 0.501) | (codes > highest + 0.501)  # the scale was rounded
         return np.asarray(beyond)
-
-    def _largest(self, values: npt.NDArray[np.floating]) -> Floats:
-        blocks = split_blocks(np.abs(values).astype(np.float32), self.block_size)
-        wanted = scale_shape(values.shape, self.block_size)
-        return np.asarray(blocks.max(axis=-1, initial=0), np.float64).reshape(wanted)
 
 
 def _row(name: str, bits: int, sub_block: int, stored: tuple[int, int], zero: int) -> GgufFormat:

@@ -18,6 +18,7 @@ from core.dtypes.rounding import Floats
 NUM_BELOW: Final = 7  # codes below zero; eight stand above it
 NUM_ABOVE: Final = 8
 NF4_BLOCK: Final = 64
+NUM_BINS: Final = 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +26,6 @@ class QuantileStep:
     """One code of NF4 and the three steps to its number.
 
     Attributes:
-        code: Its place, 0 to 15.
         share: The share of a normal distribution that lies below the quantile.
         quantile: Where that is, in standard deviations.
         value: The quantile divided by the largest one: the number that the code stands for.
@@ -44,10 +44,7 @@ class CodeUse:
     Attributes:
         edges: Edges of the bins of the histogram, from -1 to 1.
         density: Density of the values, each block divided by its largest magnitude, in each bin.
-        nf4: Share of the values at each of the 16 codes.
-        int4: Share of the values at each of the 15 even steps, -7 to 7.
         nf4_bits: Entropy of the codes, in bits.
-        int4_bits: The same for int4.
     """
 
     edges: Floats
@@ -73,11 +70,7 @@ def nf4_steps() -> tuple[QuantileStep, ...]:
 
 
 def normal_density(values: Floats) -> Floats:
-    """Return the density of the normal distribution whose largest NF4 quantile lies at 1.
-
-    Args:
-        values: Places in NF4's own unit: the largest magnitude of a block is 1.
-    """
+    """Return the density of the normal distribution whose largest NF4 quantile lies at 1."""
     largest = NormalDist().inv_cdf(NF4_OFFSET)
     density = np.exp(-((values * largest) ** 2) / 2) * largest / math.sqrt(2 * math.pi)
     return np.asarray(density)
@@ -100,23 +93,19 @@ def make_code_use(x: Floats) -> CodeUse:
     )
 
 
-def block_histogram(values: Floats, num_bins: int = 64) -> tuple[Floats, Floats]:
+def block_histogram(values: Floats) -> tuple[Floats, Floats]:
     """Return the edges of bins over [-1, 1] and the density in them of values divided per block.
 
     Each block of 64 is divided by its largest magnitude, as NF4 does before it looks for a code;
     a last block that is shorter is left out, and so are blocks of zeros or with what is no number.
-
-    Args:
-        values: The tensor, any shape.
-        num_bins: How many bins.
     """
     flat = values.reshape(-1)
     blocks = flat[: flat.size // NF4_BLOCK * NF4_BLOCK].reshape(-1, NF4_BLOCK)
     largest = np.abs(blocks).max(axis=1, initial=0.0)
     usable = np.isfinite(largest) & (largest > 0)
     shares = blocks[usable] / largest[usable, None]
-    counts, edges = np.histogram(shares, num_bins, (-1.0, 1.0))
-    return edges, counts / max(shares.size, 1) * (num_bins / 2)
+    counts, edges = np.histogram(shares, NUM_BINS, (-1.0, 1.0))
+    return edges, counts / max(shares.size, 1) * (NUM_BINS / 2)
 
 
 def code_shares(codes: npt.NDArray[np.integer], num_codes: int) -> Floats:
@@ -126,10 +115,6 @@ def code_shares(codes: npt.NDArray[np.integer], num_codes: int) -> Floats:
 
 
 def entropy_bits(shares: Floats) -> float:
-    """Return how much one code tells on average, in bits; all codes equally often would be best.
-
-    >>> entropy_bits(np.full(16, 1 / 16))
-    4.0
-    """
+    """Return how much one code tells on average, in bits; all codes equally often would be best."""
     used = shares[shares > 0]
     return float(-(used * np.log2(used)).sum()) + 0.0  # a single code gives -0.0

@@ -29,11 +29,7 @@ def read_array(name: str, data: bytes) -> npt.NDArray[np.float32]:
     """Return the tensor in the bytes of a `.npy` file as float32.
 
     The header is judged before memory for the values is taken, and pickled objects, which could
-    run anything, are refused.
-
-    Args:
-        name: What the reader calls the file; it begins the error message.
-        data: The whole file.
+    run anything, are refused. `name` is what the reader calls the file: it begins the error.
 
     Raises:
         ValueError: If the file is empty, larger than 5 MB, no `.npy`, cut short or pickled, or
@@ -84,11 +80,7 @@ def _check_shape(shape: tuple[object, ...]) -> None:
 
 
 def check_size(name: str, data: bytes) -> None:
-    """Refuse a file that is empty or larger than 5 MB.
-
-    Raises:
-        ValueError: If it is.
-    """
+    """Refuse a file that is empty or larger than 5 MB."""
     if not data:
         raise refusal(name, _("The file is empty: save a tensor into it."))
     if len(data) > MAX_BYTES:
@@ -97,22 +89,14 @@ def check_size(name: str, data: bytes) -> None:
 
 
 def check_count(name: str, num_values: int) -> None:
-    """Refuse a tensor without values or with too many; asked before memory is taken.
-
-    Raises:
-        ValueError: If there are none, or more than 16,777,216.
-    """
+    """Refuse a tensor without values or with more than 16,777,216, before memory is taken."""
     if not 1 <= num_values <= MAX_VALUES:
         count = _("It holds {count} values: use 1 to {most}.")
         raise refusal(name, count.format(count=f"{num_values:,}", most=f"{MAX_VALUES:,}"))
 
 
 def finite_single(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """Return the values as float32, in their shape.
-
-    Raises:
-        ValueError: If one is NaN, infinite, or too large for float32.
-    """
+    """Return the values as float32, in their shape; refuse NaN, infinity and what float32 lacks."""
     if num_wrong := int((~np.isfinite(values)).sum()):
         wrong = _("NaN or infinite values: {count}. Save a tensor of finite numbers.")
         raise refusal(name, wrong.format(count=f"{num_wrong:,}"))

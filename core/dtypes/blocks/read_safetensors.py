@@ -35,16 +35,6 @@ MAX_NAME: Final = 200  # characters
 METADATA: Final = "__metadata__"
 # What the JSON of a hostile header makes json raise.
 _JSON_ERRORS: Final = (ValueError, RecursionError)
-# Bits of one value, by the file's name of the dtype (safetensors 0.8, enum Dtype).
-BITS: Final[Mapping[str, int]] = {
-    **dict.fromkeys(("F64", "I64", "U64", "C64"), 64),
-    **dict.fromkeys(("F32", "I32", "U32"), 32),
-    **dict.fromkeys(("F16", "BF16", "I16", "U16"), 16),
-    **dict.fromkeys(("F8_E4M3", "F8_E5M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F8_E8M0"), 8),
-    **dict.fromkeys(("I8", "U8", "BOOL"), 8),
-    **dict.fromkeys(("F6_E2M3", "F6_E3M2"), 6),
-    "F4": 4,
-}
 # The file's word -> our name of the format whose codes the bytes are.
 FORMAT_NAMES: Final[Mapping[str, str]] = {
     "F16": "float16",
@@ -69,6 +59,15 @@ NUMPY_NAMES: Final[Mapping[str, str]] = {
     "U16": "<u2",
     "U8": "u1",
 }
+# Bits of one value, by the file's name of the dtype (safetensors 0.8, enum Dtype).
+BITS: Final[Mapping[str, int]] = {
+    **{word: 8 * np.dtype(name).itemsize for word, name in NUMPY_NAMES.items()},
+    **{word: FORMATS[name].bits for word, name in FORMAT_NAMES.items()},
+    "C64": 64,
+    "BOOL": 8,
+    "F6_E2M3": 6,
+    "F6_E3M2": 6,
+}
 # The last word of a tensor's name -> what it holds beside numbers, in the files of GPTQ and AWQ,
 # compressed-tensors, gpt-oss and bitsandbytes; MLX calls its packed codes "weight".
 _ROLES: Final[Mapping[str, Role]] = {
@@ -85,9 +84,7 @@ class StoredTensor:
     """One tensor of a file.
 
     Attributes:
-        name: What the file calls it.
         dtype: The file's word, for instance "BF16".
-        shape: Empty for a single number.
         begin: Its first byte, counted from the start of the file.
         end: The byte behind its last one.
     """
@@ -130,9 +127,7 @@ def is_safetensors(name: str, data: bytes) -> bool:
 def list_tensors(name: str, data: bytes) -> tuple[StoredTensor, ...]:
     """Return the tensors of a `.safetensors` file in the order of their bytes.
 
-    Args:
-        name: What the reader calls the file; it begins the error message.
-        data: The whole file.
+    `name` is what the reader calls the file; it begins the error message.
 
     Raises:
         ValueError: If the file is empty or larger than 5 MB, or its header does not describe all of
@@ -166,11 +161,6 @@ def main_tensor(tensors: tuple[StoredTensor, ...]) -> StoredTensor:
 
 def read_tensor(name: str, data: bytes, tensor: str) -> npt.NDArray[np.float32]:
     """Return the tensor of that name as float32.
-
-    Args:
-        name: What the reader calls the file; it begins the error message.
-        data: The whole file.
-        tensor: The name of one of its tensors.
 
     Raises:
         ValueError: If the file is damaged, has no tensor of that name, or the tensor does not hold

@@ -59,21 +59,7 @@ def teaching_tensor(name: str, side: int, seed: int) -> npt.NDArray[np.float32]:
     large, as in the activations of large models. laplace: the same standard deviation with a
     sharper peak. all_zero: what a scale has to survive. ramp: every 32 neighbours rise evenly to
     957. one_nan: normal, but one value is NaN, as after an overflow.
-
-    Args:
-        name: One of `SAMPLE_NAMES`.
-        side: Rows and columns.
-        seed: Of the random numbers.
-
-    Raises:
-        ValueError: If the name is unknown.
     """
-    if name not in _MAKERS:
-        raise ValueError(
-            _("Sample tensor {name} is not known: use {names}.").format(
-                name=name, names=_(", ").join(SAMPLE_NAMES)
-            )
-        )
     return _MAKERS[name](np.random.default_rng(seed), (side, side)).astype(np.float32)
 
 

@@ -26,10 +26,7 @@ def shared_exponents(amax: Floats, element: Format, rule: ScaleRule) -> npt.NDAr
     rceil: the smallest power of two under which the largest magnitude still fits (NVIDIA cuBLAS,
         PTX cvt.rp.satfinite.ue8m0x2.f32).
 
-    Args:
-        amax: The largest magnitude of each block, float32 numbers; not NaN.
-        element: The format of the values.
-        rule: One of `SCALE_RULES`.
+    The largest magnitudes are float32 numbers, not NaN.
     """
     if rule == "rceil":
         quotients = (amax.astype(np.float32) / np.float32(element.max)).astype(np.float64)

@@ -11,7 +11,7 @@ from core.dtypes.blocks.gguf_formats import GGUF_FORMATS
 from core.dtypes.blocks.scale_rules import ScaleRule
 from core.dtypes.number_formats.format import Codes, Format
 from core.dtypes.number_formats.table import find_format
-from core.dtypes.rounding import Flags, Floats
+from core.dtypes.rounding import Floats
 
 PLAIN_CASTS: Final = (
     *("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3", "float8_e3m4"),
@@ -27,25 +27,18 @@ class Stored:
     """A tensor as one storage keeps it.
 
     Attributes:
-        codes: One code per value, in the shape of the tensor.
         numbers: What the codes mean before they are multiplied: element minus zero point.
-        restored: What comes back.
-        clipped: Where a value lay beyond the largest element.
         blocks: Number of the block of each value; None for a plain cast.
         scales: What each block is multiplied with, flat; empty for a plain cast.
         zero_points: What is subtracted in each block, flat; empty for a plain cast.
-        amax: The largest magnitude of each block, flat; empty for a plain cast.
-        stats: The error.
     """
 
     codes: Codes
     numbers: Floats
     restored: Floats
-    clipped: Flags
     blocks: Floats | None
     scales: Floats
     zero_points: Floats
-    amax: Floats
     stats: ErrorStats
 
 
@@ -55,7 +48,6 @@ class Storage:
 
     Attributes:
         listed: Its name in `STORAGE_NAMES`.
-        fmt: The format.
         rule: The scale rule, where the format has a choice.
     """
 
@@ -105,11 +97,8 @@ def find_storage(
 ) -> Storage:
     """Return the storage of that name.
 
-    Args:
-        name: One of `STORAGE_NAMES`.
-        rule: Asks for a scale rule; a format without a choice does not hear it. The name of
-            another rule than the format's own is part of the storage's name.
-        group_size: Values per group for the formats in groups; the others do not hear it.
+    A format without a choice of scale rules does not hear the rule, one without groups not the
+    group size; what is not the format's own becomes part of the storage's name.
 
     Raises:
         ValueError: If there is no such storage, or a group holds no value.
@@ -147,11 +136,9 @@ def _cast(fmt: Format, x: Floats) -> Stored:
         codes=codes,
         numbers=restored,
         restored=restored,
-        clipped=clipped,
         blocks=None,
         scales=nothing,
         zero_points=nothing,
-        amax=nothing,
         stats=error_stats(x, restored, clipped),
     )
 
@@ -165,10 +152,8 @@ def _blockwise(fmt: BlockFormat, rule: ScaleRule | None, x: Floats) -> Stored:
         codes=kept.codes,
         numbers=fmt.element.decode(kept.codes) - kept.per_value(zeros.astype(np.float64)),
         restored=restored,
-        clipped=kept.clipped,
         blocks=kept.per_value(places),
         scales=(kept.scales * (kept.tensor_scale or 1.0)).reshape(-1),
         zero_points=zeros.astype(np.float64).reshape(-1),
-        amax=kept.amax.reshape(-1),
         stats=error_stats(x, restored, kept.clipped),
     )

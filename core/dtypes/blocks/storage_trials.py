@@ -20,44 +20,20 @@ LOW_DECADE, HIGH_DECADE = -7.0, 2.0  # of |error| / RMS of the tensor, the ends 
 BINS_PER_DECADE: Final = 8
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Trial:
-    """One storage of a tensor.
-
-    Attributes:
-        name: The storage.
-        bits: Bits per value, scales included.
-        sqnr_db: Signal-to-quantization-noise ratio in dB, of the values that came back.
-        lost_share: Of the finite values, those that came back as NaN or infinity.
-        relative_error: RMS error / RMS of the tensor, of the values that came back.
-        is_whole: Whether all values came back, and with an error of some size.
-    """
+    """One storage of a tensor, its bits per value, scales included, and the error in numbers."""
 
     name: str
     bits: float
-    sqnr_db: float
-    lost_share: float = 0.0
-    relative_error: float = 0.0
-    is_whole: bool = True
+    stats: ErrorStats
 
 
 def try_all(x: Floats, storages: Sequence[Storage]) -> tuple[Trial, ...]:
     """Return size and quality of each storage on this tensor."""
     return tuple(
-        make_trial(storage.name, storage.bits_per_value, error_stats(x, storage.round(x)))
-        for storage in storages
-    )
-
-
-def make_trial(name: str, bits: float, stats: ErrorStats) -> Trial:
-    """Return what an error says of a storage."""
-    return Trial(
-        name=name,
-        bits=bits,
-        sqnr_db=stats.sqnr_db,
-        lost_share=stats.lost_share,
-        relative_error=stats.relative_rmse,
-        is_whole=stats.is_whole,
+        Trial(name=each.name, bits=each.bits_per_value, stats=error_stats(x, each.round(x)))
+        for each in storages
     )
 
 
@@ -67,30 +43,26 @@ def best_per_bit(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     Who loses values is not among them: its decibels speak of the others alone.
     """
     front: list[Trial] = []
-    whole = [trial for trial in trials if not trial.lost_share]
-    for trial in sorted(whole, key=lambda each: (each.bits, -each.sqnr_db)):
-        if np.isfinite(trial.sqnr_db) and (not front or trial.sqnr_db > front[-1].sqnr_db):
+    whole = [trial for trial in trials if not trial.stats.num_lost]
+    for trial in sorted(whole, key=lambda each: (each.bits, -each.stats.sqnr_db)):
+        quality = trial.stats.sqnr_db
+        if np.isfinite(quality) and (not front or quality > front[-1].stats.sqnr_db):
             front.append(trial)
     return tuple(front)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class Loss:
-    """What one storage loses of a tensor.
+class Loss(Trial):
+    """Where one storage loses how much of a tensor.
 
     Attributes:
-        name: The storage.
         tiles: RMS error of each tile / typical size of the tensor; NaN where values were lost.
         shares: Share of the values in each bin of |error|.
-        exact_share: Share of the values that came back unchanged.
-        stats: The error in numbers.
     """
 
-    name: str
     tiles: Floats
     shares: Floats
     exact_share: float
-    stats: ErrorStats
 
 
 def make_losses(x: Floats, storages: Sequence[Storage]) -> tuple[Loss, ...]:
@@ -103,6 +75,7 @@ def _loss(x: Floats, storage: Storage) -> Loss:
     shares, exact_share = error_histogram(x, stored.restored)
     return Loss(
         name=storage.name,
+        bits=storage.bits_per_value,
         tiles=tile_errors(x, stored.restored),
         shares=shares,
         exact_share=exact_share,
@@ -121,10 +94,6 @@ def tile_errors(x: Floats, restored: Floats) -> Floats:
     """Return the root mean square error of each tile, as a share of the tensor's typical size.
 
     A tile in which something became NaN or infinite, or was so before, is NaN.
-
-    Args:
-        x: The tensor as (rows, columns).
-        restored: What came back.
     """
     with np.errstate(invalid="ignore"):
         squares = ((restored - x) / typical_size(x)) ** 2
@@ -149,12 +118,7 @@ def histogram_centers() -> Floats:
 
 
 def error_histogram(x: Floats, restored: Floats) -> tuple[Floats, float]:
-    """Return the share of the values in each bin of |error|, and the share without any error.
-
-    Args:
-        x: The tensor, any shape.
-        restored: What came back.
-    """
+    """Return the share of the values in each bin of |error|, and the share without any error."""
     with np.errstate(invalid="ignore"):
         errors = np.abs(restored - x).reshape(-1) / typical_size(x)
     finite = errors[np.isfinite(errors)]

@@ -13,12 +13,11 @@ import numpy.typing as npt
 
 from core.dtypes.blocks.block_formats import BlockFormat
 from core.dtypes.blocks.block_layout import BlockSize
-from core.dtypes.blocks.error_stats import ErrorStats
 from core.dtypes.blocks.storage import Storage, Stored
+from core.dtypes.blocks.storage_trials import Trial
 from core.dtypes.rounding import Floats
 
 Where = Literal["largest", "worst", "first"]
-WHERES: tuple[Where, ...] = ("largest", "worst", "first")
 ALIGNMENT = 256  # values: the longest block begins at the top of the picture
 
 
@@ -27,8 +26,6 @@ class Span:
     """Picture rows that share a scale.
 
     Attributes:
-        first: Picture row.
-        last: Picture row, included.
         scale: What the numbers of these rows are multiplied with.
         zero_point: What is subtracted from their codes before; 0 where there is none.
     """
@@ -56,27 +53,17 @@ class Rows:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
-class Side:
+class Side(Trial):
     """A part of a tensor in one storage; arrays are (rows, columns), NaN where the tensor ended.
 
     Attributes:
-        name: The storage.
-        bits: Bits per value, scales included.
         block_size: Values that share a scale; 1 for a plain cast, which has none.
-        stats: The error over the whole tensor.
-        original: The values.
-        codes: What is stored.
         numbers: What the codes mean before they are multiplied with the scale.
-        restored: What comes back.
         largest: The largest number that the element can hold.
-        code_digits: Hexadecimal digits of a code.
         spans: Which rows share a scale; empty for a plain cast.
     """
 
-    name: str
-    bits: float
     block_size: BlockSize
-    stats: ErrorStats
     original: Floats
     codes: Floats
     numbers: Floats
@@ -89,14 +76,9 @@ class Side:
 def make_sides(
     x: Floats, storages: Sequence[Storage], where: Where, *, num_rows: int, num_columns: int
 ) -> tuple[Side, ...]:
-    """Return the same part of a tensor in each storage.
+    """Return the same part of a tensor in each storage; "worst" is where the first loses most.
 
-    Args:
-        x: The tensor as (rows, columns).
-        storages: The storages; "worst" looks where the first of them loses most.
-        where: One of `WHERES`.
-        num_rows: Rows of the picture.
-        num_columns: Columns of the picture, a power of two up to 16.
+    The columns of the picture are a power of two, up to 16.
     """
     stored = [storage.store(x) for storage in storages]
     with np.errstate(invalid="ignore"):
@@ -108,15 +90,7 @@ def make_sides(
 def choose_rows(
     values: Floats, errors: Floats, where: Where, *, num_rows: int, num_columns: int
 ) -> Rows:
-    """Return the rows to look at: around the largest value, the worst error, or the first ones.
-
-    Args:
-        values: The tensor as (rows, columns).
-        errors: What it loses, in the same shape.
-        where: One of `WHERES`.
-        num_rows: Rows of the picture.
-        num_columns: Columns of the picture, a power of two.
-    """
+    """Return the rows to look at: around the largest value, the worst error, or the first ones."""
     starts = [
         (line, start)
         for line in range(values.shape[0])
@@ -137,11 +111,7 @@ def spans_of(
 ) -> tuple[Span, ...]:
     """Return the blocks of a part, from top to bottom.
 
-    Args:
-        rows: The part.
-        blocks: Number of the block that each value belongs to, in the shape of the tensor.
-        scales: Scale of each block, flat.
-        zeros: Zero point of each block, flat.
+    Of each value of the tensor `blocks` has the number of its block.
     """
     spans: list[Span] = []
     previous = None

@@ -7,8 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from core.dtypes.cast.cast_trace import Candidate
-from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.cast.explain_cast import Candidate, explain_cast
 from core.dtypes.exact import exact_decimal, hex_float
 from core.dtypes.facts.number_line import num_finite, number_at, place_of
 from core.dtypes.number_formats.float_format import FloatFormat
@@ -27,12 +26,7 @@ _LEAST_FIXED: Final = -4  # from this power of ten on no exponent is written
 
 @lru_cache(maxsize=64)
 def codes_in_order(fmt: Format) -> tuple[int, ...]:
-    """Return codes of a format in the order of their numbers; of a wide one, about 512 of them.
-
-    >>> from core.dtypes import FORMATS
-    >>> [FORMATS["float16"].exact(code) for code in codes_in_order(FORMATS["float16"])[370:373]]
-    [Fraction(1, 1), Fraction(9, 8), Fraction(5, 4)]
-    """
+    """Return codes of a format in the order of their numbers; of a wide one, about 512 of them."""
     if not isinstance(fmt, FloatFormat):
         found = (number_at(fmt, place) for place in range(num_finite(fmt)))
         return tuple(each.code for each in found if each is not None)

@@ -1,11 +1,9 @@
-"""A code taken apart: its fields, what they mean, and its place among its neighbours."""
+"""A code taken apart: its fields, and what they mean."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
-from core.dtypes.exact import exact_decimal, hex_float
-from core.dtypes.facts.number_line import Neighbour, num_finite, number_at, place_of
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.dtypes.number_formats.format import Format
 from core.dtypes.number_formats.int_format import IntFormat
@@ -13,99 +11,51 @@ from core.dtypes.number_formats.int_format import IntFormat
 Kind = Literal["zero", "subnormal", "normal", "infinity", "nan", "integer", "codebook"]
 Field = Literal["sign", "exponent", "mantissa"]
 FIELD_ORDER: Final[tuple[Field, ...]] = ("sign", "exponent", "mantissa")
-MAX_DIGITS: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecodedCode:
-    """What one code means, with every step.
+    """What one code means.
 
     Attributes:
-        sign: The sign field; None where the format has none.
-        exponent: The exponent field as a whole number; None where there is none.
-        mantissa: The mantissa field as a whole number; None where there is none.
-        kind: What the fields make.
+        sign: The sign field; None where the format has none, as with the two others.
+        exponent: The exponent field as a whole number.
         value: The number as float64; a number beyond float64 is infinite here.
         exact: The number itself; None for infinity and NaN.
-        decimal: The number in decimal digits; all of them when `is_whole_decimal`.
-        is_whole_decimal: Whether `decimal` shows every digit.
-        hex_float: The number as C writes it; empty for infinity and NaN.
-        formula: The rule with the fields put in; empty for infinity and NaN.
-        ulp: The distance to the neighbour away from zero; at the largest number the one inside.
-        place: How many finite numbers of the format are smaller; None for infinity and NaN.
-        num_finite: How many different finite numbers the format has.
     """
 
-    format: str
     code: int
-    bits: str
     sign: int | None
     exponent: int | None
     mantissa: int | None
     kind: Kind
     value: float
     exact: Fraction | None
-    decimal: str
-    is_whole_decimal: bool
-    hex_float: str
-    formula: str
-    below: Neighbour | None
-    above: Neighbour | None
-    ulp: Fraction | None
-    place: int | None
-    num_finite: int
 
 
 def explain_code(fmt: Format, code: int) -> DecodedCode:
-    """Return everything that one code means.
+    """Return what one code means, field by field.
 
     Raises:
         ValueError: If the format has no such code.
 
     >>> from core.dtypes import FORMATS
-    >>> explain_code(FORMATS["float8_e4m3fn"], 0x7E).formula
-    '(-1)^0 × 2^(15 - 7) × (1 + 6/8)'
+    >>> told = explain_code(FORMATS["float8_e4m3fn"], 0x7E)
+    >>> told.sign, told.exponent, told.mantissa, told.value
+    (0, 15, 6, 448.0)
     """
     value = float(fmt.decode([code])[0])
     exact = fmt.exact(code)
-    known = None if isinstance(exact, str) else exact
     sign, exponent, mantissa = fields(fmt, code)
-    place = None if known is None else place_of(fmt, code)
-    below, above = _neighbours(fmt, code, place)
-    away = (above or below) if known is not None and known >= 0 else (below or above)
-    decimal, whole = ("", True) if known is None else exact_decimal(known, MAX_DIGITS)
     return DecodedCode(
-        format=fmt.name,
         code=code,
-        bits=f"{code:0{fmt.bits}b}",
         sign=sign,
         exponent=exponent,
         mantissa=mantissa,
         kind=kind_of(fmt, code),
         value=value,
-        exact=known,
-        decimal=decimal,
-        is_whole_decimal=whole,
-        hex_float="" if known is None else hex_float(known),
-        formula="" if known is None else _formula(fmt, code),
-        below=below,
-        above=above,
-        ulp=None if known is None or away is None else abs(away.exact - known),
-        place=place,
-        num_finite=num_finite(fmt),
+        exact=None if isinstance(exact, str) else exact,
     )
-
-
-def _neighbours(
-    fmt: Format, code: int, place: int | None
-) -> tuple[Neighbour | None, Neighbour | None]:
-    if place is not None:
-        return number_at(fmt, place - 1), number_at(fmt, place + 1)
-    if fmt.exact(code) != "inf":
-        return None, None
-    if fmt.is_negative(code):
-        return None, number_at(fmt, 0)
-    return number_at(fmt, num_finite(fmt) - 1), None
 
 
 def fields(fmt: Format, code: int) -> tuple[int | None, int | None, int | None]:
@@ -160,27 +110,3 @@ def columns_of(fmt: Format) -> range:
     else:
         end = fmt.fraction_bits if isinstance(fmt, IntFormat) else 0
     return range(end - fmt.bits, end)
-
-
-def _formula(fmt: Format, code: int) -> str:
-    if isinstance(fmt, FloatFormat):
-        return _float_formula(fmt, code)
-    if isinstance(fmt, IntFormat):
-        scale = f" × 2^-{fmt.fraction_bits}" if fmt.fraction_bits else ""
-        if fmt.signed:
-            return f"-{int(fmt.is_negative(code)) << fmt.width - 1} + {code & fmt.highest}{scale}"
-        return f"{code}{scale}"
-    return f"values[{code}]"
-
-
-def _float_formula(fmt: FloatFormat, code: int) -> str:
-    sign, exponent, mantissa = fields(fmt, code)
-    start = "" if sign is None else f"(-1)^{sign} × "
-    size = 1 << fmt.mantissa_bits
-    is_low = fmt.zero and not exponent
-    power = f"2^({int(fmt.zero) if is_low else exponent or 0} - {fmt.bias})"
-    if is_low and not fmt.subnormals:
-        return f"{start}0"
-    if mantissa is None:
-        return f"{start}{power} × {0 if is_low else 1}"
-    return f"{start}{power} × ({0 if is_low else 1} + {mantissa}/{size})"

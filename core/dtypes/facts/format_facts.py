@@ -121,23 +121,13 @@ def nearest_named(fmt: FloatFormat) -> tuple[str, Rules]:
 
 def _positive_numbers(fmt: Format) -> tuple[int, int]:
     if isinstance(fmt, FloatFormat):
-        return fmt.max_code + 1 - fmt.min_code, _num_codes_below_one(fmt) - fmt.min_code
+        near_one = max(int(fmt.encode(1.0, "up", "saturate")), fmt.min_code)
+        num_below_one = near_one + (fmt.exact_magnitude(near_one) < 1) - fmt.min_code
+        return fmt.max_code + 1 - fmt.min_code, num_below_one
     if isinstance(fmt, IntFormat):
         return fmt.highest, min((1 << fmt.fraction_bits) - 1, fmt.highest)
     values = finite_values(fmt)
     return int((values > 0).sum()), int(((values > 0) & (values < 1)).sum())
-
-
-def _num_codes_below_one(fmt: FloatFormat) -> int:
-    """Return how many magnitudes lie below 1, by halving; `bisect` stops at 2**63 - 1 codes."""
-    low, high = 0, fmt.max_code + 1
-    while low < high:
-        middle = (low + high) // 2
-        if fmt.exact_magnitude(middle) < 1:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def _at(fmt: Format, place: int) -> Fraction:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -37,9 +37,7 @@ class Stretch:
     """Positive numbers of one format that are equally far apart.
 
     Attributes:
-        low: The smallest of them.
         high: The largest number of the format that the distance leads to: where the next begins.
-        gap: The distance between neighbours.
     """
 
     low: float
@@ -52,15 +50,8 @@ class Stretch:
         return (self.high - self.low) / self.gap
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ranges:
-    """What becomes of a magnitude under rounding to nearest, from zero outwards.
-
-    Attributes:
-        zero: Up to here it becomes zero; 0.0 in a format without zero.
-        subnormal: Up to here it loses bits to the subnormals; equal to `zero` without them.
-        overflow: From here on it has no finite neighbour that is nearest; infinity beyond float64.
-    """
+class Ranges(NamedTuple):
+    """Up to where a magnitude becomes zero, loses bits to the subnormals, and does not overflow."""
 
     zero: float
     subnormal: float
@@ -117,12 +108,7 @@ def number_at(fmt: Format, place: int) -> Neighbour | None:
 
 @lru_cache(maxsize=64)
 def stretches(fmt: Format) -> tuple[Stretch, ...]:
-    """Return the positive numbers of a format as stretches, the smallest first.
-
-    >>> from core.dtypes import FORMATS
-    >>> [(each.low, each.high, each.gap) for each in stretches(FORMATS["float4_e2m1fn"])]
-    [(0.5, 1.0, 0.5), (1.0, 2.0, 0.5), (2.0, 4.0, 1.0), (4.0, 6.0, 2.0)]
-    """
+    """Return the positive numbers of a format as stretches, the smallest first."""
     if isinstance(fmt, FloatFormat):
         return tuple(_binades(fmt))
     if isinstance(fmt, IntFormat):
@@ -131,15 +117,15 @@ def stretches(fmt: Format) -> tuple[Stretch, ...]:
     return tuple(Stretch(low=low, high=high, gap=high - low) for low, high in pairwise(positive))
 
 
-def some_stretches(fmt: Format, most: int = MAX_STRETCHES) -> tuple[Stretch, ...]:
-    """Return at most `most` stretches, evenly chosen; the lowest two and the highest among them.
+def some_stretches(fmt: Format) -> tuple[Stretch, ...]:
+    """Return at most 300 stretches, evenly chosen; the lowest two and the highest among them.
 
     float64 has 2,047 of them: no screen is as wide as that.
     """
     found = stretches(fmt)
-    if len(found) <= most:
+    if len(found) <= MAX_STRETCHES:
         return found
-    step = -(-len(found) // (most - 3))
+    step = -(-len(found) // (MAX_STRETCHES - 3))
     return (found[0], *found[1:-1:step], found[-1])
 
 
@@ -149,20 +135,12 @@ def finite_values(fmt: Format) -> Floats:
     return np.unique(values[np.isfinite(values)])
 
 
-def ticks_between(fmt: Format, low: float, high: float) -> tuple[float, ...] | None:
-    """Return the numbers of a format from `low` to `high`; None if there are too many to draw."""
-    places = _places_between(fmt, low, high)
-    return _values_at(fmt, places) if places.stop - places.start <= MAX_TICKS else None
-
-
 def marks_between(fmt: Format, low: float, high: float, most: int = MAX_TICKS) -> Marks:
     """Return every number of a format from `low` to `high`; of more than `most`, some.
 
     >>> from core.dtypes import FORMATS
     >>> marks_between(FORMATS["float8_e4m3fn"], 1, 1.5).values
     (1.0, 1.125, 1.25, 1.375, 1.5)
-    >>> marks_between(FORMATS["float32"], 1, 2, most=20).values
-    (1.0, 1.25, 1.5, 1.75, 2.0)
     """
     places = _places_between(fmt, low, high)
     count, every = places.stop - places.start, 1  # `len` ends at 2**63
@@ -176,20 +154,11 @@ def marks_between(fmt: Format, low: float, high: float, most: int = MAX_TICKS) -
 
 
 def ranges(fmt: Format) -> Ranges:
-    """Return where a format's zero, subnormals, normals and overflow begin.
-
-    >>> from core.dtypes import FORMATS
-    >>> ranges(FORMATS["float16"]).overflow
-    65520.0
-    """
+    """Return where a format's zero, subnormals, normals and overflow begin."""
     has_subnormals = fmt.smallest_subnormal < fmt.smallest_normal
     has_zero = not isinstance(fmt, FloatFormat) or fmt.zero
     zero = fmt.smallest_subnormal / 2 if has_zero else 0.0
-    return Ranges(
-        zero=zero,
-        subnormal=fmt.smallest_normal if has_subnormals else zero,
-        overflow=_overflow(fmt),
-    )
+    return Ranges(zero, fmt.smallest_normal if has_subnormals else zero, _overflow(fmt))
 
 
 def _places_between(fmt: Format, low: float, high: float) -> range:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from core.dtypes.labs.rounder import scalar_rounder
 from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Floats, Rng, Rounding
-from core.language import _
 
 Order = Literal["sequential", "pairwise", "float32_then_cast"]
 ORDERS: Final[tuple[Order, ...]] = get_args(Order)
@@ -23,25 +22,20 @@ class Accumulation:
     """A sum as it grows.
 
     Attributes:
-        format: Name of the format of the sum.
-        order: One of `ORDERS`.
         counts: How many values each of the `sums` holds, rising.
         sums: The sum as stored, after `counts` values.
         reference: The same sums of the values as given, in float64.
         exact: The sum of all values as given, rounded once.
-        exact_stored: The sum of all values as stored in the format, rounded once.
         stalls_after: After how many values the sum never changed again, although values other than
             zero still came; None if it grew to the end, if the order has no running sum, or if
             chance rounds: then the next value may move it.
     """
 
     format: str
-    order: Order
     counts: npt.NDArray[np.int64]
     sums: Floats
     reference: Floats
     exact: float
-    exact_stored: float
     stalls_after: int | None
 
     @property
@@ -57,34 +51,26 @@ def accumulate(
     order: Order = "sequential",
     rng: Rng = None,
 ) -> Accumulation:
-    """Add up values that are stored in a format, every partial sum stored in it too.
+    """Add up values, one at least, that are stored in a format, every partial sum stored in it too.
 
-    Args:
-        values: (n,) finite numbers, n >= 1; each is rounded to the format first.
-        fmt: The format of values and sums.
-        rounding: How values and sums are rounded.
-        order: "sequential" adds one by one, as a loop does; "pairwise" adds neighbours, then their
-            sums, and so on; "float32_then_cast" adds one by one in float32 and rounds at the end,
-            as `torch.sum` does for 16-bit tensors.
-        rng: The source of randomness of "stochastic".
+    "sequential" adds one by one, as a loop does; "pairwise" adds neighbours, then their sums, and
+    so on; "float32_then_cast" adds one by one in float32 and rounds at the end, as `torch.sum` does
+    for 16-bit tensors.
 
     Two numbers of a format with p bits are added in float64 (53 bits) and rounded again; for
     p <= 25 this is the same as rounding the exact sum once (Figueroa 1995).
-
-    Raises:
-        ValueError: If there is nothing to add, a value is not finite or a policy is unknown.
 
     >>> from core.dtypes import FORMATS
     >>> accumulate([1.0] * 1000, FORMATS["bfloat16"]).result
     256.0
     """
-    given = _checked(values, order)
+    given = np.asarray(values, dtype=np.float64).reshape(-1)
     stored = fmt.round(given, rounding, rng=rng)
-    counts = np.arange(1, given.size + 1)
-    can_stall = order == "sequential" and rounding != "stochastic"
+    counts, stall = np.arange(1, given.size + 1), None
     if order == "sequential":
         round_one = scalar_rounder(fmt, rounding, rng)
         sums = np.array(list(itertools.accumulate(stored.tolist(), lambda s, v: round_one(s + v))))
+        stall = _stall(stored, sums) if rounding != "stochastic" else None
     elif order == "float32_then_cast":
         with np.errstate(over="ignore"):
             wide = np.cumsum(stored.astype(np.float32), dtype=np.float32)
@@ -94,28 +80,12 @@ def accumulate(
         sums = np.array([_pairwise(stored[:count], fmt, rounding, rng) for count in counts])
     return Accumulation(
         format=fmt.name,
-        order=order,
         counts=counts,
         sums=sums,
         reference=np.cumsum(given)[counts - 1],
         exact=math.fsum(given),
-        # What a format stored as infinity or NaN has no exact sum.
-        exact_stored=math.fsum(stored) if np.isfinite(stored).all() else float(stored.sum()),
-        stalls_after=_stall(stored, sums) if can_stall else None,
+        stalls_after=stall,
     )
-
-
-def _checked(values: npt.ArrayLike, order: str) -> Floats:
-    given = np.asarray(values, dtype=np.float64).reshape(-1)
-    if order not in ORDERS:
-        raise ValueError(
-            _("The order {order!r} is not known; use one of: {known}.").format(
-                order=order, known=_(", ").join(ORDERS)
-            )
-        )
-    if given.size == 0 or not np.isfinite(given).all():
-        raise ValueError(_("A sum needs at least one value, and all of them finite."))
-    return given
 
 
 def _pairwise(values: Floats, fmt: Format, rounding: Rounding, rng: Rng) -> float:

@@ -5,14 +5,13 @@ The histogram of log2|g| is made once. A scale of 2**k only shifts the borders b
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.dtypes.rounding import Floats
-from core.language import _
 
 BINS_PER_BINADE: Final = 2
 NUM_SYNTHETIC: Final = 200_000
@@ -24,16 +23,14 @@ class GradientHistogram:
     """How large the gradients are, whatever the scale.
 
     Attributes:
-        magnitudes: (n,) |g| in rising order, for the counts.
+        magnitudes: (n,) |g| in rising order, for the counts; zeros lie in no bin.
         edges: (num_bins + 1,) borders of the bins, in log2|g|.
         counts: (num_bins,) gradients in each bin.
-        num_zero: Gradients that are zero themselves; they lie in no bin.
     """
 
     magnitudes: Floats
     edges: Floats
     counts: npt.NDArray[np.int64]
-    num_zero: int
 
     @property
     def num_gradients(self) -> int:
@@ -41,67 +38,49 @@ class GradientHistogram:
         return self.magnitudes.size
 
 
+class Bands(NamedTuple):
+    """How many gradients are or become zero, lose bits, keep full precision, and are too large."""
+
+    zero: int
+    subnormal: int
+    normal: int
+    overflow: int
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GradientBands:
     """What a format keeps of gradients that were multiplied by a loss scale.
 
     Attributes:
-        format: Name of the format.
-        scale: The loss scale.
-        zero_below: |g| up to which a gradient becomes zero.
-        normal_from: |g| from which it keeps all bits of the mantissa.
-        overflow_from: |g| from which it becomes infinity (or NaN, or the largest number).
-        num_zero: Gradients that are or become zero.
-        num_subnormal: Gradients that lose bits.
-        num_normal: Gradients that keep full precision.
-        num_overflow: Gradients beyond the largest number.
+        borders: |g| up to which a gradient becomes zero, from which it keeps all bits of the
+            mantissa, and from which it becomes infinity (or NaN, or the largest number).
     """
 
     format: str
     scale: float
-    zero_below: float
-    normal_from: float
-    overflow_from: float
-    num_zero: int
-    num_subnormal: int
-    num_normal: int
-    num_overflow: int
+    borders: tuple[float, float, float]
+    counts: Bands
 
     @property
-    def num_gradients(self) -> int:
-        """All gradients."""
-        return self.num_zero + self.num_subnormal + self.num_normal + self.num_overflow
-
-    def share(self, count: int) -> float:
-        """Return a count as a share of all gradients."""
-        return count / self.num_gradients
+    def shares(self) -> tuple[float, ...]:
+        """The counts as shares of all gradients."""
+        return tuple(count / sum(self.counts) for count in self.counts)
 
 
-def synthetic_gradients(num_gradients: int = NUM_SYNTHETIC, std: float = SYNTHETIC_STD) -> Floats:
-    """Return made-up gradients, N(0, std**2), always the same; small as those of a large model."""
-    return np.random.default_rng(0).normal(0.0, std, num_gradients)
+def synthetic_gradients() -> Floats:
+    """Return made-up gradients, N(0, 1e-12), always the same; small as those of a large model."""
+    return np.random.default_rng(0).normal(0.0, SYNTHETIC_STD, NUM_SYNTHETIC)
 
 
 def gradient_histogram(gradients: npt.ArrayLike) -> GradientHistogram:
-    """Return the histogram of log2|g|, two bins a binade.
-
-    Args:
-        gradients: Any shape; finite.
-
-    Raises:
-        ValueError: If there are none, or one is infinite or NaN.
-    """
+    """Return the histogram of log2|g|, two bins a binade, of finite gradients of any shape."""
     magnitudes = np.sort(np.abs(np.asarray(gradients, dtype=np.float64)).reshape(-1))
-    if magnitudes.size == 0 or not np.isfinite(magnitudes[-1]):
-        raise ValueError(
-            _("A histogram needs at least one gradient, and no infinity or NaN among them.")
-        )
     num_zero = int(np.searchsorted(magnitudes, 0.0, side="right"))
     exponents = np.log2(magnitudes[num_zero:]) if num_zero < magnitudes.size else np.zeros(1)
     low, high = np.floor(exponents[0]), np.floor(exponents[-1]) + 1
     edges = np.linspace(low, high, int(high - low) * BINS_PER_BINADE + 1)
     counts, _edges = np.histogram(exponents[: magnitudes.size - num_zero], edges)
-    return GradientHistogram(magnitudes=magnitudes, edges=edges, counts=counts, num_zero=num_zero)
+    return GradientHistogram(magnitudes=magnitudes, edges=edges, counts=counts)
 
 
 def loss_scale_bands(
@@ -109,41 +88,22 @@ def loss_scale_bands(
 ) -> GradientBands:
     """Return how many gradients fall into each band, exactly as rounding each of them would say.
 
-    Args:
-        histogram: Of the gradients without a scale.
-        fmt: The format in which the backward pass computes.
-        scale: The loss scale, a power of two in practice: then multiplying is exact.
-
-    Raises:
-        ValueError: If the scale is not a positive number.
+    The histogram is that of the gradients without a scale; the backward pass computes in `fmt`; the
+    scale is a power of two in practice: then multiplying is exact.
 
     >>> from core.dtypes import FORMATS
-    >>> bands = loss_scale_bands(gradient_histogram([1e-8, 1.0]), FORMATS["float16"], 65536.0)
-    >>> bands.num_zero, bands.num_normal, bands.num_overflow
-    (0, 1, 1)
+    >>> loss_scale_bands(gradient_histogram([1e-8, 1.0]), FORMATS["float16"], 65536.0).counts
+    Bands(zero=0, subnormal=0, normal=1, overflow=1)
     """
-    if not (np.isfinite(scale) and scale > 0):
-        raise ValueError(
-            _("The loss scale is {scale}; it must be a positive number, such as 65536.").format(
-                scale=scale
-            )
-        )
     borders, ties = zip(*band_borders(fmt), strict=True)
     zero, normal, overflow = (border / scale for border in borders)
     below = [
         int(np.searchsorted(histogram.magnitudes, border, side="left" if goes_up else "right"))
         for border, goes_up in zip((zero, normal, overflow), ties, strict=True)
     ]
+    counts = np.diff([0, *below, histogram.num_gradients]).tolist()
     return GradientBands(
-        format=fmt.name,
-        scale=scale,
-        zero_below=zero,
-        normal_from=normal,
-        overflow_from=overflow,
-        num_zero=below[0],
-        num_subnormal=below[1] - below[0],
-        num_normal=below[2] - below[1],
-        num_overflow=histogram.num_gradients - below[2],
+        format=fmt.name, scale=scale, borders=(zero, normal, overflow), counts=Bands(*counts)
     )
 
 

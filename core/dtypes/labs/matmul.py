@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.labs.rounder import ArrayRounder, array_rounder
+from core.dtypes.labs.rounder import array_rounder
 from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Floats
-from core.language import _
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,7 +18,6 @@ class MatmulErrors:
     Attributes:
         storage: Name of the format of the inputs and of the result.
         accumulate: Name of the format of the running sums.
-        chunk: Products that are added exactly before the running sum is rounded.
         depths: Inner dimensions, rising.
         errors: ||product - exact|| / ||exact|| (Frobenius) at each depth; not finite once a
             sum overflowed.
@@ -28,7 +26,6 @@ class MatmulErrors:
 
     storage: str
     accumulate: str
-    chunk: int
     depths: tuple[int, ...]
     errors: tuple[float, ...]
     product: Floats
@@ -46,7 +43,12 @@ def normal_matrices(depth: int, num_rows: int = 16) -> tuple[Floats, Floats]:
 
 
 def matmul(
-    a: npt.ArrayLike, b: npt.ArrayLike, storage: Format, accumulate: Format, chunk: int = 1
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    storage: Format,
+    accumulate: Format,
+    chunk: int = 1,
+    depths: Sequence[int] = (),
 ) -> MatmulErrors:
     """Return a @ b as a tensor core computes it, and its error against float64.
 
@@ -60,83 +62,30 @@ def matmul(
         storage: The format of the inputs and of the result.
         accumulate: The format of the running sums.
         chunk: Products that are added before the running sum is rounded, 1 or more.
-
-    Raises:
-        ValueError: If the shapes do not fit or the chunk is below 1.
-    """
-    depth = np.asarray(a).shape[-1]
-    return matmul_errors(a, b, storage, accumulate, chunk, [depth])
-
-
-def matmul_errors(
-    a: npt.ArrayLike,
-    b: npt.ArrayLike,
-    storage: Format,
-    accumulate: Format,
-    chunk: int,
-    depths: Sequence[int],
-) -> MatmulErrors:
-    """Return the errors of a[:, :k] @ b[:k] for each k of `depths`, from one pass over K.
-
-    Args:
-        a: (M, K).
-        b: (K, N).
-        storage: The format of the inputs and of the result.
-        accumulate: The format of the running sums.
-        chunk: Products that are added before the running sum is rounded, 1 or more.
-        depths: Rising inner dimensions, each a multiple of the chunk or the last one.
-
-    Raises:
-        ValueError: If the shapes do not fit, the chunk is below 1 or a depth is out of range.
+        depths: Also of a[:, :k] @ b[:k] for each k of these, rising, each a multiple of the chunk
+            or the last one; K alone unless said otherwise.
     """
     left, right = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    _check(left, right, chunk, depths)
+    depths = tuple(depths) or (left.shape[1],)
     # Laid out by depth: a chunk of both is one contiguous block.
     rows = np.ascontiguousarray(storage.round(left).T)  # (K, M)
     columns = storage.round(right)  # (K, N)
-    running = np.zeros((left.shape[0], right.shape[1]))  # (M, N)
+    running = stored = np.zeros((left.shape[0], right.shape[1]))  # (M, N)
     round_sums = array_rounder(accumulate)
-    errors, stored, done = [], running, 0
+    errors, done = [], 0
     with np.errstate(over="ignore", invalid="ignore"):
         for depth in depths:
-            running = _run(running, rows[done:depth], columns[done:depth], round_sums, chunk)
-            stored = storage.round(running)
+            for start in range(done, depth, chunk):
+                end = min(start + chunk, depth)
+                running = round_sums(running + rows[start:end].T @ columns[start:end])
+            stored, done = storage.round(running), depth
             exact = left[:, :depth] @ right[:depth]
             size = float(np.linalg.norm(exact))
             errors.append(float(np.linalg.norm(stored - exact)) / size if size else 0.0)
-            done = depth
     return MatmulErrors(
         storage=storage.name,
         accumulate=accumulate.name,
-        chunk=chunk,
-        depths=tuple(depths),
+        depths=depths,
         errors=tuple(errors),
         product=stored,
     )
-
-
-def _run(
-    running: Floats, rows: Floats, columns: Floats, round_sums: ArrayRounder, chunk: int
-) -> Floats:
-    for start in range(0, len(rows), chunk):
-        part = rows[start : start + chunk].T @ columns[start : start + chunk]
-        running = round_sums(running + part)
-    return running
-
-
-def _check(left: Floats, right: Floats, chunk: int, depths: Sequence[int]) -> None:
-    if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
-        raise ValueError(
-            _("{left} times {right} is no matrix product: use (M, K) and (K, N).").format(
-                left=left.shape, right=right.shape
-            )
-        )
-    if chunk < 1:
-        raise ValueError(_("A chunk of {chunk} products: use 1 or more.").format(chunk=chunk))
-    rising = list(depths) == sorted(set(depths))
-    if not depths or not rising or not 1 <= depths[0] <= depths[-1] <= left.shape[1]:
-        raise ValueError(
-            _("The depths {depths} must rise and lie between 1 and {most}.").format(
-                depths=list(depths), most=left.shape[1]
-            )
-        )

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Floats
-from core.language import _
 
 Counts = npt.NDArray[np.int64]
 
@@ -28,7 +27,6 @@ class StoredPicture:
     """A picture after it was stored in a format.
 
     Attributes:
-        format: Name of the format.
         pixels: The values read back, divided by the exposure again; infinity and NaN remain.
         exposure: What the brightness was multiplied by before it was stored.
         scale: What integers and codebooks were multiplied by on top (largest number of the format /
@@ -37,7 +35,6 @@ class StoredPicture:
         sqnr_db: 10 log10 (signal power / error power); infinity without any error, NaN where a
             pixel is not finite.
         num_lost: Values that are not finite any more, or became zero without having been zero.
-        num_values: How many there are.
     """
 
     format: str
@@ -50,16 +47,12 @@ class StoredPicture:
     num_values: int
 
 
-def color_picture(size: int = SIZE) -> Floats:
+def color_picture() -> Floats:
     """Return a landscape made of formulas: a sky at dusk, stars, clouds, mountains, water.
 
-    Args:
-        size: Rows and columns.
-
-    Returns:
-        (size, size, 3) red, green and blue in [0, 1], of 65,536 levels each; row 0 is the top.
+    That is (512, 512, 3) red, green and blue in [0, 1], of 65,536 levels each; row 0 is the top.
     """
-    y, x = np.mgrid[0:size, 0:size] / (size - 1)
+    y, x = np.mgrid[0:SIZE, 0:SIZE] / (SIZE - 1)
     water = np.maximum(y - _HORIZON, 0)
     waves = np.sin(60 / (water + 0.08) + 7 * np.sin(9 * x + 40 * water))
     mirrored = np.clip(_HORIZON - 1.35 * water + 0.02 * waves * np.sqrt(water), 0, 1)
@@ -126,14 +119,7 @@ def stored_picture(
             scale factor: they get one for the whole picture (absmax).
         exposure: Multiplies the brightness before it is stored, and divides it afterwards.
         counts: How often each value occurs; once if nothing is said.
-
-    Raises:
-        ValueError: If the exposure is not a positive number.
     """
-    if not (np.isfinite(exposure) and exposure > 0):
-        raise ValueError(
-            _("The exposure is {value}; it must be a positive number.").format(value=exposure)
-        )
     peak = float(np.abs(picture).max()) * exposure
     scale = 1.0 if isinstance(fmt, FloatFormat) or peak == 0 else fmt.max / peak
     codes = fmt.encode(picture * exposure * scale)

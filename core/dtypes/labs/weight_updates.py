@@ -13,7 +13,6 @@ from core.dtypes.labs.rounder import scalar_rounder
 from core.dtypes.number_formats.format import Format
 from core.dtypes.number_formats.table import FORMATS
 from core.dtypes.rounding import Floats, Rng, Rounding
-from core.language import _
 
 NUM_PATHS: Final = 8
 SHARES: Final = (0.05, 0.95)  # between these two quantiles lie nine weights of ten
@@ -24,12 +23,11 @@ class WeightUpdates:
     """A weight over the steps of a training.
 
     Attributes:
-        format: Name of the format in which the weight is used.
         stored: (num_steps + 1,) the weight as stored, the start included.
         master: (num_steps + 1,) its float32 copy, which takes the updates; None without one.
         exact: (num_steps + 1,) the weight without any rounding.
-        half_gap: Half the distance from the stored start to the neighbour in the direction of the
-            update: a smaller update is rounded away.
+        half_gap: Half the distance from the stored start to the neighbour above: a smaller update
+            is rounded away.
         num_lost: Steps that left the stored weight unchanged, although the update was not zero.
     """
 
@@ -48,16 +46,12 @@ class StochasticUpdates:
     All arrays have num_steps + 1 columns, the start included.
 
     Attributes:
-        format: Name of the format of the stored weights.
-        num_weights: How many.
         paths: (up to 8, num_steps + 1) the first weights as stored.
         mean: Of all weights.
         low: Their 5 % quantile.
         high: Their 95 % quantile.
         nearest: What rounding to nearest, ties to even, makes of every one of them.
-        exact: The weight without any rounding.
         chance: Of the first step to move the weight: update / distance to the neighbour, at most 1.
-        standard_error: How far the mean at the end typically lies from the truth.
     """
 
     format: str
@@ -69,7 +63,6 @@ class StochasticUpdates:
     nearest: Floats
     exact: Floats
     chance: float
-    standard_error: float
 
 
 def weight_updates(  # noqa: PLR0913  the experiment and its conditions
@@ -88,29 +81,10 @@ def weight_updates(  # noqa: PLR0913  the experiment and its conditions
     stored in the format. With a master copy the float32 result is kept and the stored weight is
     its rounded copy.
 
-    Args:
-        w0: The weight at the start.
-        update: What each step adds: minus learning rate times gradient.
-        num_steps: How often, 1 or more.
-        fmt: The format of the stored weight.
-        rounding: How the stored weight is rounded.
-        master: Whether a float32 copy takes the updates.
-        rng: The source of randomness of "stochastic".
-
-    Raises:
-        ValueError: If there are no steps, a number is not finite, or stochastic rounding lacks rng.
-
     >>> from core.dtypes import FORMATS
     >>> weight_updates(1.0, 1e-3, 1000, FORMATS["bfloat16"]).stored[-1]
     np.float64(1.0)
     """
-    if num_steps < 1 or not np.isfinite([w0, update]).all():
-        raise ValueError(
-            _(
-                "A weight of {w0} and {steps} updates of {update} are no training: "
-                "use finite numbers and 1 step or more."
-            ).format(w0=w0, steps=num_steps, update=update)
-        )
     round_one = scalar_rounder(fmt, rounding, rng)
     to_float32 = scalar_rounder(FORMATS["float32"])
     added = to_float32(update)
@@ -126,7 +100,7 @@ def weight_updates(  # noqa: PLR0913  the experiment and its conditions
         stored=weights,
         master=np.array(kept) if master else None,
         exact=w0 + update * np.arange(num_steps + 1, dtype=np.float64),
-        half_gap=half_gap_above(fmt, stored[0], below=update < 0),
+        half_gap=half_gap_above(fmt, stored[0]),
         num_lost=int((weights[1:] == weights[:-1]).sum()) if update else 0,
     )
 
@@ -139,13 +113,7 @@ def stochastic_updates(
     num_weights: int,
     rng: np.random.Generator,
 ) -> StochasticUpdates:
-    """Add the same update again and again to many weights that are rounded stochastically.
-
-    Raises:
-        ValueError: If there are no steps or no weights, or a number is not finite.
-    """
-    if num_weights < 1:
-        raise ValueError(_("{count} weights: use 1 or more.").format(count=num_weights))
+    """Add the same update again and again to many weights that are rounded stochastically."""
     nearest = weight_updates(w0, update, num_steps, fmt)
     # As there: the update is added in float32, and the sum is stored in the format.
     added = np.float32(update)
@@ -156,7 +124,6 @@ def stochastic_updates(
         weights = fmt.round(weights.astype(np.float32) + added, "stochastic", rng=rng)
         stored[step] = weights
     low, high = np.quantile(stored, SHARES, axis=1)
-    gap = 2 * half_gap_above(fmt, w0, below=update < 0)
     return StochasticUpdates(
         format=fmt.name,
         num_weights=num_weights,
@@ -166,24 +133,16 @@ def stochastic_updates(
         high=high,
         nearest=nearest.stored,
         exact=nearest.exact,
-        chance=min(abs(update) / gap, 1.0),
-        standard_error=float(stored[-1].std() / num_weights**0.5),
+        chance=min(update / (2 * nearest.half_gap), 1.0),
     )
 
 
-def half_gap_above(fmt: Format, value: float, *, below: bool = False) -> float:
-    """Return half the distance from a number of the format to its next neighbour.
-
-    Args:
-        fmt: The format.
-        value: A number; it is rounded to the format first.
-        below: Look at the next smaller neighbour instead.
+def half_gap_above(fmt: Format, value: float) -> float:
+    """Return half the distance from a number, rounded to the format, to the neighbour above it.
 
     >>> from core.dtypes import FORMATS
     >>> half_gap_above(FORMATS["bfloat16"], 1.0)
     0.00390625
     """
     start = float(fmt.round(value))
-    direction = -np.inf if below else np.inf
-    beside = fmt.round(np.nextafter(start, direction), "down" if below else "up")
-    return abs(float(beside) - start) / 2
+    return (float(fmt.round(np.nextafter(start, np.inf), "up")) - start) / 2

@@ -37,29 +37,13 @@ CASES: Final[Mapping[str, str]] = {
     "double_rounding": N_("a float64 just over a tie"),
     "nan_float64": N_("NaN that comes as float64"),
 }
-# A quantity of torch.finfo: the attribute of our formats that means the same.
-QUANTITIES: Final[Mapping[str, str | None]] = {
-    "bits": "bits",
-    "max": "max",
-    "min": "min",
-    "tiny": "smallest_normal",
-    "smallest_normal": "smallest_normal",
-    "smallest_subnormal": "smallest_subnormal",
-    "eps": "eps",
-    "resolution": None,
-}
-WHOLE: Final = ("bits", "max", "min")  # all that torch.iinfo knows
+# What torch.finfo and our formats call alike; torch.iinfo knows the first alone.
+QUANTITIES: Final = ("max", "smallest_normal", "smallest_subnormal", "eps")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Telling:
-    """One number to be cast.
-
-    Attributes:
-        case: A key of `CASES`.
-        source: The dtype that it comes in.
-        value: The number, as that dtype holds it.
-    """
+    """One number to be cast: a key of `CASES`, the dtype that it comes in, and as that holds it."""
 
     case: str
     source: Source
@@ -203,41 +187,35 @@ class FinfoRow:
     """One number of one dtype, by torch and by the specification.
 
     Attributes:
-        dtype: Torch's name of it.
-        quantity: "max", "tiny", "eps", ...
+        quantity: One of `QUANTITIES`.
         torch: What torch.finfo or torch.iinfo says; None when it raises.
-        ours: The number of the specification; None where none is defined.
+        ours: The number of the specification.
         reason: Why they differ, as a sentence to be translated; "" when they agree.
     """
 
     dtype: str
     quantity: str
     torch: float | None
-    ours: float | None
+    ours: float
     reason: str
 
     @property
     def agrees(self) -> bool:
         """Whether torch says what the specification says."""
-        return self.ours is None or self.torch == self.ours
+        return self.torch == self.ours
 
 
 _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("float8_e5m2fnuz", "eps"): N_(
         "torch is wrong: 1.0 is followed by 1.25, so that the gap is 0.25"
     ),
-    ("float4_e2m1fn_x2", "bits"): N_("torch counts the byte that holds two numbers"),
 }
 _NOT_THERE: Final = N_("torch.finfo has no such field")
 _NOT_MADE: Final = N_("torch knows the dtype by name only")
 
 
 def finfo_rows(infos: Iterable[InfoRow]) -> tuple[FinfoRow, ...]:
-    """Return torch's numbers beside ours, for each dtype that has a format here.
-
-    Args:
-        infos: `LibraryReport.infos`, asked in a child process: no torch is needed here.
-    """
+    """Return torch's numbers beside ours, for each dtype that has a format here."""
     return tuple(_row(info, fmt) for info in infos if (fmt := format_of(info.dtype)) is not None)
 
 
@@ -251,20 +229,12 @@ def format_of(dtype: str) -> Format | None:
 
 
 def _row(info: InfoRow, fmt: Format) -> FinfoRow:
-    attribute = QUANTITIES[info.quantity]
-    ours = None if attribute is None else float(getattr(fmt, attribute))
-    agrees = ours is None or ours == info.value
+    ours = float(getattr(fmt, info.quantity))
+    reason = ""
+    if info.value is None:
+        reason = _NOT_THERE if "has no attribute" in info.message else _NOT_MADE
+    elif ours != info.value:
+        reason = _REASONS.get((info.dtype, info.quantity), "")
     return FinfoRow(
-        dtype=info.dtype,
-        quantity=info.quantity,
-        torch=info.value,
-        ours=ours,
-        reason="" if agrees else _reason(info),
+        dtype=info.dtype, quantity=info.quantity, torch=info.value, ours=ours, reason=reason
     )
-
-
-def _reason(info: InfoRow) -> str:
-    known = _REASONS.get((info.dtype, info.quantity), "")
-    if known or info.value is not None:
-        return known
-    return _NOT_THERE if "has no attribute" in info.message else _NOT_MADE

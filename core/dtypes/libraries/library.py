@@ -18,7 +18,6 @@ import numpy.typing as npt
 from core.dtypes.exact import parse_value, to_float
 from core.dtypes.libraries.differences import (
     QUANTITIES,
-    WHOLE,
     Telling,
     reader_values,
     telling_values,
@@ -112,7 +111,7 @@ def info_rows() -> tuple[InfoRow, ...]:
         _info_row(name, dtype, quantity)
         for name, dtype in numbers.items()
         for quantity in QUANTITIES
-        if dtype.is_floating_point or quantity in WHOLE
+        if dtype.is_floating_point or quantity == "max"
     )
 
 

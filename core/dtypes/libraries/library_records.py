@@ -11,13 +11,9 @@ class CastRow:
 
     Attributes:
         case: Why this number tells something: a key of `differences.CASES`, or "reader".
-        source: The dtype that the number comes in: "float32" or "float64".
-        value: The number, as that dtype holds it.
-        ours: What the specification makes of it, by our codec.
         torch: What torch makes of it alone (one element).
         torch_code: The bits of that; None also where torch lacks the format.
         torch_code_long: The bits when it stands in an array of 64, which takes another code path.
-        ml_dtypes: What ml_dtypes or numpy makes of it.
     """
 
     format: str

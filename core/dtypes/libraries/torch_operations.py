@@ -19,26 +19,16 @@ class Subject:
     """What an operation is tried on: a square of one dtype on one device.
 
     Attributes:
+        library: Torch itself, imported late.
         ones: Ones converted from float32; bytes of 1 under another name where torch cannot convert.
         is_raw: Whether they are such bytes: then nobody knows what a result must be.
     """
 
+    library: Any
     dtype: "torch.dtype"
     device: str
     ones: "torch.Tensor"
     is_raw: bool
-
-    @property
-    def library(self) -> Any:  # noqa: ANN401  the module, imported late
-        """The library itself."""
-        import torch
-
-        return torch
-
-    def converted(self) -> "torch.Tensor":
-        """Convert ones from float32."""
-        made: torch.Tensor = self.library.ones(SIDE, SIDE, device=self.device)
-        return made.to(self.dtype)
 
 
 def subject_of(dtype: "torch.dtype", device: str) -> Subject:
@@ -47,15 +37,14 @@ def subject_of(dtype: "torch.dtype", device: str) -> Subject:
 
     try:
         ones = torch.ones(SIDE, SIDE, device=device).to(dtype)
-        return Subject(dtype, device, ones, is_raw=False)
+        return Subject(torch, dtype, device, ones, is_raw=False)
     except (RuntimeError, TypeError, ValueError):
         raw = torch.ones(SIDE, SIDE * dtype.itemsize, dtype=torch.uint8, device=device)
     try:
-        return Subject(dtype, device, raw.view(dtype), is_raw=True)
+        return Subject(torch, dtype, device, raw.view(dtype), is_raw=True)
     except (RuntimeError, TypeError, ValueError):
-        return Subject(
-            dtype, device, torch.empty(SIDE, SIDE, dtype=dtype, device=device), is_raw=True
-        )
+        empty = torch.empty(SIDE, SIDE, dtype=dtype, device=device)
+        return Subject(torch, dtype, device, empty, is_raw=True)
 
 
 def info(subject: Subject) -> float:
@@ -69,7 +58,7 @@ Act = Callable[[Subject], Any]
 OPERATIONS: Final[Mapping[str, tuple[Act, float | None]]] = {
     "create": (lambda s: s.library.empty(SIDE, dtype=s.dtype, device=s.device), None),
     "fill": (lambda s: s.library.full((SIDE,), 1, dtype=s.dtype, device=s.device), 1),
-    "from float32": (lambda s: s.converted(), 1),
+    "from float32": (lambda s: s.library.ones(SIDE, SIDE, device=s.device).to(s.dtype), 1),
     "to float32": (lambda s: s.ones.to(s.library.float32), 1),
     "add": (lambda s: s.ones + s.ones, 2),
     "multiply": (lambda s: s.ones * s.ones, 1),

@@ -22,9 +22,7 @@ class Counts:
     """How many codes mean what; the parts add up to 2**bits.
 
     Attributes:
-        zeros: Codes of zero, signed or not.
         subnormals: Finite codes below the smallest normal number, zeros apart.
-        normals: All other finite codes.
     """
 
     zeros: int

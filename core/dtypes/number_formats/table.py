@@ -34,19 +34,10 @@ def float_format(  # noqa: PLR0913  the designer turns every knob of a format
     negative_zero: bool = True,
     subnormals: bool = True,
 ) -> FloatFormat:
-    """Return a format of your own design.
+    """Return a format of your own design: 0 to 15 exponent bits and 0 to 52 of mantissa.
 
-    Args:
-        name: What to call it.
-        exponent_bits: 0 to 15; 0 is a fixed-point format.
-        mantissa_bits: 0 to 52.
-        bias: What is subtracted from the exponent field; as IEEE, 2**(exponent_bits - 1) - 1,
-            unless said otherwise.
-        signed: Whether there is a sign bit.
-        infinity: Whether there is an infinity.
-        num_nans: NaN codes at the top of each sign; -1 as IEEE, 0 none.
-        negative_zero: False turns the code of -0 into a NaN.
-        subnormals: False flushes small numbers to zero.
+    The bias is that of IEEE, 2**(exponent_bits - 1) - 1, unless said otherwise; the rules are those
+    of `FloatFormat`.
 
     Raises:
         ValueError: If the widths or the specials make no format.

@@ -1,9 +1,11 @@
-"""What pictures of FLOPs and time share: sizes, axes, rows of bars, amounts in words."""
+"""What pictures of sizing share: sizes, axes, rows of stacked bars, amounts in words."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from core.figures.picture import Drawing, Look
+from core.figures.picture import Drawing, Look, Table
+from core.language import _
+from core.units import format_percent
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
 HEIGHT_PX: Final = 380
 PRESENT_HEIGHT_PX: Final = 320  # so that the numbers below stand on the first screen
 ROW_HEIGHT: Final = 2.6  # of the text's size
+Rows = Mapping[str, Mapping[str, float]]  # a translated label -> part, a message id -> its amount
+Looks = Mapping[str, tuple[str, str]]  # part -> its colour's meaning and its hatching
 
 
 def framed(
@@ -55,6 +59,41 @@ def rows_of_bars(
 def hatched(color: str | Sequence[str], shape: str | Sequence[str]) -> dict[str, Any]:
     """Return how bars look: a colour and a hatching over it, for whoever sees no colours."""
     return {"color": color, "pattern": {"shape": shape, "fillmode": "overlay", "solidity": 0.3}}
+
+
+def stack(
+    drawing: Drawing, rows: Rows, looks: Looks, written: Callable[[float], str], look: Look,
+    *, whole: float = 0, **fields: object,
+) -> None:  # fmt: skip
+    """Add a trace for each part that any row has, with its share of the row or of the whole."""
+    for part, (meaning, pattern) in looks.items():
+        amounts = [parts.get(part, 0) for parts in rows.values()]
+        if any(amounts):
+            sums = [whole or sum(parts.values()) for parts in rows.values()]
+            drawing.bar(
+                orientation="h",
+                x=amounts,
+                y=list(rows),
+                name=_(part),
+                marker=hatched(look.color(meaning), pattern),
+                customdata=[
+                    f"{written(amount)} · {format_percent(amount / all_parts)}"
+                    for amount, all_parts in zip(amounts, sums, strict=True)
+                ],
+                hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
+                **fields,
+            )
+
+
+def stack_table(title: str, rows: Rows, looks: Looks, written: Callable[[float], str]) -> Table:
+    """Return a row for each of the bars: its label under the title, each part, the total."""
+    columns = {
+        _(part): [written(parts.get(part, 0)) for parts in rows.values()]
+        for part in looks
+        if any(part in parts for parts in rows.values())
+    }
+    totals = [written(sum(parts.values())) for parts in rows.values()]
+    return {title: list(rows), **columns, _("total"): totals}
 
 
 def written_beside(

@@ -83,13 +83,7 @@ def capacity_line(
 ) -> None:
     """Add a line where a device is full, with its name at the end.
 
-    Args:
-        drawing: What it is added to.
-        capacity: Bytes of the device.
-        text: Translated name of the line.
-        look: How the reader wants to see.
-        flat: Whether the bars run from left to right.
-        longest: Bytes to which the axis of flat bars reaches.
+    Where flat bars run from left to right, `longest` is as far as their axis reaches.
     """
     low: dict[str, Any] = {"x0": capacity, "x1": capacity, "y0": 0, "y1": 1, "yref": "paper"}
     high: dict[str, Any] = {"y0": capacity, "y1": capacity, "x0": 0, "x1": 1, "xref": "paper"}
@@ -115,10 +109,8 @@ def parts_table(bars: Bars, look: Look, title: str) -> Table:
 def row_axes(look: Look, reach: float, titles: Sequence[str] = ()) -> dict[str, Any]:
     """Return both axes of a picture with a bar a row, the first row on top.
 
-    Args:
-        look: How the reader wants to see.
-        reach: Where the picture ends on the right, in the unit of the bars.
-        titles: Of rows that are numbered from 0; other bars bring the names of their rows.
+    `titles` are of rows that are numbered from 0; other bars bring the names of their rows. `reach`
+    is where the picture ends on the right.
     """
     rows: dict[str, Any] = {"autorange": "reversed", "showgrid": False, "fixedrange": True}
     if titles:

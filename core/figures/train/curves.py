@@ -32,11 +32,8 @@ def curves_picture(
 ) -> Picture:
     """Return curves over the number of the step.
 
-    Args:
-        curves: Translated name -> value at every step; they may end at different steps.
-        axes: What the axes say.
-        look: How the reader wants to see.
-        first: Number of the first step.
+    `curves`: translated name -> value at every step; they may end at different steps.
+    `first`: number of the first step.
     """
     layout, drawing = look.layout(), Drawing()
     for (name, values), color, dash in zip(curves.items(), _COLORS, _DASHES, strict=False):
@@ -63,11 +60,7 @@ def curves_picture(
 
 
 def decades(values: Sequence[float]) -> dict[str, Any]:
-    """Return a logarithmic axis from power of ten to power of ten, with room for the labels.
-
-    Args:
-        values: What it shows, all above zero; a value of 1 if there is none.
-    """
+    """Return a logarithmic axis from power of ten to power of ten, with room for the labels."""
     low, high = min(values, default=1.0), max(values, default=1.0)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     last = max(last, first + 1)

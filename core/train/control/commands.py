@@ -37,13 +37,11 @@ _MAX_WAIT_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Command:
-    """One command as the worker gets it.
+    """One command as the worker gets it; `number` is its place in the order, from 1.
 
     Attributes:
-        number: Its place in the order of commands, from 1.
         op: One of OPS; empty when the file could not be understood.
         value: The number that a `set_...` op sets; None lifts the steps-per-second limit.
-        by: Who sent it.
         error: Why it must be refused; empty when it is sound.
     """
 

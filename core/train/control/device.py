@@ -6,9 +6,12 @@ the queues of all, and takes the first that becomes free.
 """
 
 import json
+import platform
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from core.language import _
 from core.machine import state_directory
-from core.train.control.training_device import TrainingDevice, training_devices
+from core.machine.nvml import VISIBLE, Gpu, least_busy_first, named_gpu, visible_gpus
 from core.train.run.disk import write_atomically
 
 _PATIENCE_SECONDS: Final = 2.0
@@ -31,6 +34,56 @@ class DeviceBusyError(ValueError):
 
 class DeviceGoneError(ValueError):
     """The device that a run trains on is not there any more."""
+
+
+class NoSuchGpuError(ValueError):
+    """The GPU that a run asks for is not among those that it may see."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingDevice:
+    """The CPU, or one GPU; where nobody tells which GPUs there are, all of them together."""
+
+    kind: str
+    gpu: Gpu | None = None
+
+    @property
+    def file_name(self) -> str:
+        """How its files begin: a home that machines share holds the locks of each."""
+        words = (platform.node()[:64], self.kind, self.gpu.uuid if self.gpu else "")
+        return "-".join(re.sub(r"[^A-Za-z0-9-]", "_", word) for word in words if word)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What shows a process this GPU alone, if it is set before CUDA looks for GPUs."""
+        return {VISIBLE: self.gpu.uuid} if self.gpu else {}
+
+
+def training_devices(kind: str, gpu: str = "") -> tuple[TrainingDevice, ...]:
+    """Return what a run may train on, at least one: the GPUs from the least busy on, or the named.
+
+    `kind` is "cpu", "cuda" or "mps"; `gpu` a UUID or its beginning, or a number among the visible
+    GPUs; empty for any.
+
+    Raises:
+        NoSuchGpuError: that names no GPU here, or several.
+    """
+    if kind != "cuda":
+        return (TrainingDevice(kind),)
+    gpus = visible_gpus()
+    if not gpu:
+        return tuple(TrainingDevice(kind, each) for each in least_busy_first(gpus) or (None,))
+    named = named_gpu(gpus, gpu)
+    if named is None:
+        there = _(", ").join(
+            f"{number} {each.name} ({each.uuid})" for number, each in enumerate(gpus)
+        )
+        message = _(
+            "gpu is {gpu!r}, which names no GPU here, or several of them. There are: {there}. Give "
+            "the number of one or the beginning of its UUID, or nothing for the least busy."
+        )
+        raise NoSuchGpuError(message.format(gpu=gpu, there=there or _("none that can be told")))
+    return (TrainingDevice(kind, named),)
 
 
 def locks_folder() -> Path:
@@ -51,12 +104,6 @@ def hold_device(
 ) -> Iterator[TrainingDevice]:
     """Hold the device while the block runs, and give it: of several GPUs the first that is free.
 
-    Args:
-        kind: "cpu", "cuda" or "mps".
-        run: Name of the run directory, told to whoever asks who holds it.
-        gpu: Which GPU, as in `training_devices`; empty for any.
-        patience: Seconds to try.
-
     Raises:
         DeviceBusyError: other runs hold it, or wait for it: of several GPUs for each.
         NoSuchGpuError: there is no such GPU.
@@ -69,11 +116,7 @@ def hold_device(
 def hold_first(
     devices: Sequence[TrainingDevice], run: str, *, patience: float = 0.0
 ) -> Iterator[TrainingDevice]:
-    """Hold the first of the devices that is free, whoever waits for it; give it.
-
-    Raises:
-        DeviceBusyError: other runs hold them all.
-    """
+    """Hold the first of the devices that is free, whoever waits for it; give it."""
     device, lock = _lock_first(devices, patience)
     _lock_file, holder_file = _files(device)
     try:
@@ -100,11 +143,7 @@ def _lock_first(
 
 
 def device_holder(kind: str, gpu: str = "") -> str:
-    """Return the run that trains on the device now; "" if it, or one of several GPUs, is free.
-
-    Raises:
-        NoSuchGpuError: there is no such GPU.
-    """
+    """Return the run that trains on the device now; "" if it, or one of several GPUs, is free."""
     holders = [_holder(device) for device in training_devices(kind, gpu)]
     return holders[0] if all(holders) else ""
 
@@ -123,20 +162,12 @@ def _holder(device: TrainingDevice) -> str:
 
 
 def is_held_by(run: str, kind: str, gpu: str = "") -> bool:
-    """Say whether the run trains on the device now, or on one of several GPUs.
-
-    Raises:
-        NoSuchGpuError: there is no such GPU.
-    """
+    """Say whether the run trains on the device now, or on one of several GPUs."""
     return any(_holder(device) == run for device in training_devices(kind, gpu))
 
 
 def device_for_now(kind: str, gpu: str = "") -> TrainingDevice:
-    """Return what a run would train on if it began now; where none is free, the least busy.
-
-    Raises:
-        NoSuchGpuError: there is no such GPU.
-    """
+    """Return what a run would train on if it began now; where none is free, the least busy."""
     devices = training_devices(kind, gpu)
     return next((device for device in devices if not _holder(device)), devices[0])
 
@@ -144,10 +175,7 @@ def device_for_now(kind: str, gpu: str = "") -> TrainingDevice:
 def refuse_if_busy(kind: str, gpu: str = "", *, by: str = "") -> None:
     """Raise if other runs train on the device now, or wait for it: of several GPUs, on each.
 
-    Args:
-        kind: "cpu", "cuda" or "mps".
-        gpu: Which GPU, as in `training_devices`; empty for any.
-        by: The run that asks: its own last worker, which may be just ending, is no other run.
+    `by`: the run that asks: its own last worker, which may be just ending, is no other run.
 
     Raises:
         DeviceBusyError: naming one of them.
@@ -168,11 +196,7 @@ def _busy(kind: str, run: str) -> DeviceBusyError:
 
 
 def _unclaimed(devices: Sequence[TrainingDevice]) -> list[TrainingDevice]:
-    """Return the devices that nobody waits for.
-
-    Raises:
-        DeviceBusyError: there is none.
-    """
+    """Return the devices that nobody waits for."""
     waiting = [next(_living(_queue_folder(device)), "") for device in devices]
     if all(waiting):
         text = _(
@@ -182,16 +206,6 @@ def _unclaimed(devices: Sequence[TrainingDevice]) -> list[TrainingDevice]:
         told = {"run": _run_of(waiting[0]), "device": devices[0].kind.upper()}
         raise DeviceBusyError(text.format(**told))
     return [device for device, ticket in zip(devices, waiting, strict=True) if not ticket]
-
-
-def queued_runs(kind: str, gpu: str = "") -> tuple[str, ...]:
-    """Return the runs that wait for the device, first come first.
-
-    Raises:
-        NoSuchGpuError: there is no such GPU.
-    """
-    folders = map(_queue_folder, training_devices(kind, gpu))
-    return tuple(map(_run_of, sorted({ticket for folder in folders for ticket in _living(folder)})))
 
 
 def _run_of(ticket: str) -> str:
@@ -204,14 +218,7 @@ def stand_in_queue(
 ) -> Iterator[Callable[[], tuple[TrainingDevice, ...]]]:
     """Hold a ticket while the block runs; gives a function that says where its turn has come.
 
-    Args:
-        kind: "cpu", "cuda" or "mps".
-        run: Name of the run directory.
-        asked_at: Unix time at which the start was asked for, in seconds: the place in the queue.
-        gpu: Which GPU, as in `training_devices`; empty for any: a ticket for each.
-
-    Raises:
-        NoSuchGpuError: there is no such GPU.
+    The place in the queue is the unix time at which the start was asked for.
     """
     queues = {device: _queue_folder(device) for device in training_devices(kind, gpu)}
     name = f"{int(asked_at * 1e6):020d}-{run}.lock"

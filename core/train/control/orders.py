@@ -9,7 +9,7 @@ Pause, resume, one step and stop are not repeated: whoever resumes a run wants i
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from core.train.config import JSON
 from core.train.control.commands import Command, last_acknowledged
@@ -24,13 +24,7 @@ Changes = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Orders:
-    """The commands' lasting effect.
-
-    Attributes:
-        last_command: Number of the newest command that was answered; 0 if none was.
-        multiplier_changes: (step, multiplier) pairs, by step: the multiplier counts from that step.
-        max_steps_per_second: The governor; None for full speed.
-    """
+    """The commands' lasting effect; each (step, multiplier) of changes counts from that step."""
 
     last_command: int = 0
     multiplier_changes: Changes = ()
@@ -60,17 +54,15 @@ class Orders:
 def standing_orders(directory: Path, saved: Orders) -> Orders:
     """Return the orders that hold for a worker which goes on from a checkpoint.
 
-    Args:
-        directory: The run directory; its events are the newest word.
-        saved: What the checkpoint says, or the config before the first one. It wins only where
-            the events know less: they may have been lost with the disk.
+    `saved`: what the checkpoint says, or the config before the first one. It wins only where
+        the events know less: they may have been lost with the disk.
     """
     events = read_events(directory)
     last = last_acknowledged(events)
     if last < saved.last_command:
         return saved
-    acks = [event for event in events if event["kind"] == "ack" and _is_sound(event)]
-    limits = [ack["value"] for ack in acks if ack["op"] == _GOVERNOR]
+    acks = [event for event in events if event["kind"] == "ack" and event.get("accepted")]
+    limits = [ack.get("value") for ack in acks if ack["op"] == _GOVERNOR]
     return Orders(
         last_command=last,
         multiplier_changes=multiplier_changes(acks),
@@ -86,7 +78,7 @@ def multiplier_changes(acks: Iterable[Event]) -> Changes:
     """
     changes: list[tuple[int, float]] = []
     for ack in acks:
-        if ack["op"] == _MULTIPLIER:
+        if ack["op"] == _MULTIPLIER and ack.get("value") is not None:
             kept = [change for change in changes if change[0] < ack["step"]]
             changes = [*kept, (ack["step"], ack["value"])]
     return tuple(changes)
@@ -95,10 +87,7 @@ def multiplier_changes(acks: Iterable[Event]) -> Changes:
 def acknowledge(store: RunStore, command: Command, step: int) -> None:
     """Answer a command.
 
-    Args:
-        store: Where the answer is written.
-        command: What was asked.
-        step: The step just completed. A new setting first counts for the one that comes.
+    `step`: the step just completed. A new setting first counts for the one that comes.
     """
     store.append_event(
         "ack",
@@ -109,13 +98,3 @@ def acknowledge(store: RunStore, command: Command, step: int) -> None:
         accepted=not command.error,
         reason=command.error,
     )
-
-
-def _is_sound(ack: Any) -> bool:  # noqa: ANN401  a line of a file may hold anything
-    numbers = isinstance(ack.get("command"), int) and isinstance(ack.get("step"), int)
-    value = ack.get("value")
-    if not ack.get("accepted") or not numbers:
-        return False
-    if ack.get("op") == _MULTIPLIER:
-        return isinstance(value, int | float)
-    return value is None or isinstance(value, int | float)

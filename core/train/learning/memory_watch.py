@@ -5,6 +5,7 @@ appears and when it dies; autograd's hooks tell which of them wait for the backw
 storage was is decided at the end, when gradients and optimizer states are known by name.
 """
 
+import os
 import weakref
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -18,19 +19,18 @@ from torch.optim import Optimizer
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from core.machine.nvml import Gpu, visible_gpus
 from core.train.config import JSON
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepMemory:
-    """Bytes of one step by category.
+    """Bytes of one step by category: weights, gradients and optimizer as held at its end.
 
     Attributes:
-        weights, gradients, optimizer: Held at the end of the step.
         activations: The most that autograd kept for the backward pass at one time.
         other: The most that everything else held at one time: temporaries and the text.
         peak: The most that all tensors held at one time; on CUDA as the allocator says it.
-        source: "tensors" or "allocator".
     """
 
     weights: int
@@ -49,10 +49,7 @@ class StepMemory:
 class MemoryWatch:
     """A context that watches one step; `result` holds the bytes afterwards.
 
-    Args:
-        model: Its parameters are the weights, their `.grad` the gradients.
-        optimizer: Its state tensors.
-        held: Further tensors that live on the device all the time, such as the text.
+    `held` are further tensors that live on the device all the time, such as the text.
     """
 
     result: StepMemory
@@ -189,3 +186,50 @@ class _Births(TorchDispatchMode):
             if isinstance(leaf, Tensor):
                 self._ledger.note(leaf)
         return result
+
+
+def watch_gpu(device: torch.device) -> JSON:
+    """Return what a memory event says of the GPU now; nothing where torch's device is none.
+
+    reserved_bytes: What torch's allocator holds of the card, in use or kept for later.
+    context_bytes: What else this process holds: CUDA's context, its kernels, its libraries.
+    other_bytes: What other processes and the driver hold.
+    context_and_other_bytes: The last two as one, where NVML does not tell this process's bytes.
+    total_bytes: All that the card has.
+    utilization: Share of NVML's last sampling period in which a kernel ran, from 0 to 1; left out
+        where there is no NVML, and on a slice of a card.
+    """
+    if device.type != "cuda":
+        return {}
+    try:
+        gpu = _in_nvml(device)
+        reserved = torch.cuda.memory_reserved(device)
+        free, total = (gpu.free_bytes, gpu.total_bytes) if gpu else torch.cuda.mem_get_info(device)
+    except RuntimeError:  # what it told is not worth the run, which finds out itself if it is lost
+        return {}
+    around = _around(reserved, total - free, _own_bytes(gpu))
+    told = {"reserved_bytes": reserved, **around, "total_bytes": total}
+    busy = gpu.utilization if gpu else None
+    return told if busy is None else {**told, "utilization": busy}
+
+
+def _around(reserved: int, used: int, own: int | None) -> JSON:
+    """Return what the allocator does not hold of the bytes that are used."""
+    if own is None or not reserved <= own <= used:  # in a container a pid is another's outside
+        return {"context_and_other_bytes": max(used - reserved, 0)}
+    return {"context_bytes": own - reserved, "other_bytes": used - own}
+
+
+def _own_bytes(gpu: Gpu | None) -> int | None:
+    mine = [each.num_bytes for each in gpu.processes if each.pid == os.getpid()] if gpu else []
+    return mine[0] if mine else None
+
+
+def _in_nvml(device: torch.device) -> Gpu | None:
+    """Return the device as NVML knows it: by its uuid, which torch writes without its prefix."""
+    gpus = visible_gpus()
+    uuid = str(torch.cuda.get_device_properties(device).uuid)
+    named = [gpu for gpu in gpus if gpu.uuid.endswith(uuid)]
+    if not named and len(gpus) == 1:
+        return gpus[0]
+    return named[0] if named else None

@@ -31,14 +31,8 @@ FRESH_TITLE: Final = N_("Fresh model")
 class Opened:
     """A model and its vocabulary.
 
-    Attributes:
-        model: In float32 on the CPU, in evaluation mode; shared, so leave its weights alone.
-        tokenizer: Between texts and token ids.
-        step: Optimizer steps that it has learned.
-        steps: All steps that it can be opened at, in order.
-        title: What its reader calls it; of a run its own, else a message id.
-        prompt: A text that its training began samples with.
-        kind: Where it comes from.
+    The model is in float32 on the CPU, in evaluation mode; shared, so leave its weights alone.
+    The title is what a run's reader calls it, else a message id.
     """
 
     model: "GPT"
@@ -78,11 +72,7 @@ def shipped_steps() -> tuple[int, ...]:
 
 
 def open_shipped(step: int) -> Opened:
-    """Return the model that comes with the app at one of its steps.
-
-    Raises:
-        ValueError: It was not recorded at that step.
-    """
+    """Return the model that comes with the app at one of its steps."""
     import torch
 
     from core.models.chance import alone_with_chance
@@ -138,11 +128,7 @@ def open_run(run: Path, step: int) -> Opened:
 
 
 def open_fresh(like: Opened, seed: int = 0, init: str = "gpt2") -> Opened:
-    """Return a model of the same shape and vocabulary that has learned nothing.
-
-    Raises:
-        ValueError: If `init` is no key of `core.models.first_loss.INITS`.
-    """
+    """Return a model of the same shape and vocabulary that has learned nothing."""
     from core.models.first_loss import make_fresh
 
     model = make_fresh(like.model.shape, seed, init)

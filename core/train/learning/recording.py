@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SMALL_GPT: Final = Path(__file__).parents[1] / "recordings" / "small_gpt.npz"
-MAX_BYTES: Final = 2_000_000
 _FACTS: Final = "facts"
 
 Weights = Mapping[str, npt.NDArray[np.float16]]
@@ -32,13 +31,9 @@ Weights = Mapping[str, npt.NDArray[np.float16]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recording:
-    """A training, remembered at some of its steps.
+    """A training, remembered at some of its steps; `text` is validation text.
 
     Attributes:
-        config: What was trained.
-        tokenizer: Its vocabulary.
-        prompt: Where its samples began.
-        text: A part of the validation text, which it has not learned from.
         losses: Step -> validation loss in nats per token, measured while it trained.
         weights: Step -> name -> weight; a head that is tied to the embedding is not repeated.
     """

@@ -22,14 +22,10 @@ _HAN_PAIR: Final = re.compile(rf"(?=([{_HAN}]{{2}}))")  # Chinese has no spaces:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sample:
-    """A text that the model wrote.
+    """A text that the model wrote; `written` is the same in stretches, with the surprise of each.
 
-    Attributes:
-        prompt: Where it began.
-        text: What it wrote after the prompt.
-        num_words: Words in `text`; the first and last, which may be cut, do not count.
-        num_real_words: Those that occur in the text it learns from.
-        written: `text` in stretches, with the surprise of each.
+    Words at its beginning and end, which may be cut, do not count; real ones occur in the text
+    that it learns from.
     """
 
     prompt: str
@@ -69,15 +65,7 @@ def _generate(
 
 
 class Sampler:
-    """Writes samples of one run: always the same prompt and seed, so that only learning differs.
-
-    Args:
-        text: What the model learns from.
-        tokenizer: Between texts and token ids.
-        prompt: Where every sample begins.
-        seed: Of the chances.
-        precision: The run's, resolved.
-    """
+    """Writes samples of one run: always the same prompt and seed, so that only learning differs."""
 
     def __init__(
         self, text: str, tokenizer: Tokenizer, prompt: str, seed: int, precision: PrecisionName

@@ -20,17 +20,10 @@ _TRAINING: Final = 1  # the second half of Philox's key: one stream of numbers f
 
 
 def batch_positions(seed: int, step: int, count: int, num_tokens: int, seq_len: int) -> Positions:
-    """Return where the sequences of a step begin in the training text.
+    """Return the (count,) start indices of a step's sequences in the training text.
 
-    Args:
-        seed: The run's seed.
-        step: The optimizer step, from 1.
-        count: Sequences of the step, over all accumulation passes.
-        num_tokens: Length of the training text.
-        seq_len: Context length; a sequence and its target need seq_len + 1 tokens.
-
-    Returns:
-        (count,) start indices.
+    The step counts from 1; `count` are the sequences of all its accumulation passes. A sequence and
+    its target need seq_len + 1 tokens.
 
     Source: Salmon et al. 2011, Parallel Random Numbers: As Easy as 1, 2, 3 (Philox).
     """
@@ -48,11 +41,6 @@ def scheduled_learning_rate(config: TrainConfig, step: int, trained_seconds: flo
 
     How far the cosine has come is the share of the steps or of the time, whichever is larger: a run
     that its time limit will end has come down to the lowest rate by then.
-
-    Args:
-        config: The run.
-        step: The optimizer step, from 1.
-        trained_seconds: Training time before the step; counts only if the run has a time limit.
 
     Source: Loshchilov & Hutter 2017, SGDR, equation 5, with one cycle.
     """

@@ -16,13 +16,7 @@ USES: Final = ("random", "numpy", "torch")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seeds:
-    """One seed for each use.
-
-    Attributes:
-        random: Of Python's random: the order of the items.
-        numpy: Of NumPy: the noise of the data.
-        torch: Of torch: the initial weights.
-    """
+    """One seed for each use: the order of the items, the noise of the data, the initial weights."""
 
     random: int
     numpy: int

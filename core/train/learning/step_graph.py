@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.autograd.export import from_json, to_json
-from core.autograd.graph import Capture
+from core.autograd.graph import Capture, from_json, to_json
 from core.language import _
 from core.train.child import child_answer
 from core.train.config import TrainConfig
@@ -35,9 +34,7 @@ _NUM_VALUES: Final = 64  # of one tensor: of large ones, statistics say more
 def graph_of_step(run: Path, step: int | None = None) -> Capture:
     """Return the graph of a step of a run's own model; takes seconds.
 
-    Args:
-        run: The run directory.
-        step: Of the checkpoint that is loaded; None for the newest.
+    `step`: of the checkpoint that is loaded; None for the newest.
 
     Raises:
         ValueError: If the run has no checkpoint, its model is too large, or the child fails.
@@ -95,11 +92,7 @@ def _without_data(config: TrainConfig, vocab_size: int, count: int) -> "Made":
 
 
 def capture_here(run: Path, step: int | None = None) -> Capture:
-    """Capture the step in this process; it imports torch. Arguments as of `graph_of_step`.
-
-    Raises:
-        ValueError: If the run has no checkpoint, or its model is too large.
-    """
+    """Capture the step in this process; it imports torch. Arguments as of `graph_of_step`."""
     from core.autograd.capture import capture
     from core.autograd.forward import Limits
 

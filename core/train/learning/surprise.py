@@ -26,10 +26,7 @@ Candidates = tuple[tuple[str, float], ...]
 class Written:
     """The shortest stretch of a text that consists of whole tokens and of whole characters.
 
-    Attributes:
-        text: Its characters.
-        bits: The surprise of all its tokens.
-        candidates: For each token what was likeliest in its place, with its chance.
+    `candidates` are, for each token, what was likeliest in its place, with its chance.
     """
 
     text: str
@@ -47,10 +44,7 @@ def written_with_surprise(
 ) -> tuple[Written, ...]:
     """Return the text of the tokens in stretches, with the surprise of each.
 
-    Args:
-        tokenizer: Between ids and bytes.
-        token_ids: What was written.
-        logits: (V,) for each of them: the scores from which it was drawn.
+    `logits`: (V,) for each of them: the scores from which it was drawn.
     """
     if not token_ids:
         return ()

@@ -54,11 +54,7 @@ def runs_with_weights(directory: Path) -> tuple[str, ...]:
 
 
 def newest_checkpoint(run: Path) -> Path:
-    """Return the newest checkpoint of a run directory.
-
-    Raises:
-        ValueError: If the run has none yet.
-    """
+    """Return the newest checkpoint of a run directory."""
     found = checkpoints(run)
     if not found:
         raise ValueError(
@@ -68,15 +64,7 @@ def newest_checkpoint(run: Path) -> Path:
 
 
 def read_weight(run: Path, matrix: str) -> npt.NDArray[np.float64]:
-    """Return a matrix of the newest checkpoint as (rows, columns); takes seconds.
-
-    Args:
-        run: The run directory.
-        matrix: A key of `MATRICES`.
-
-    Raises:
-        ValueError: If the run has no checkpoint, or the child cannot read the matrix.
-    """
+    """Return a matrix of `MATRICES` from the newest checkpoint, (rows, columns); takes seconds."""
     path = newest_checkpoint(run)
     last = int(read_info(run)["config"].get("num_layers", 1)) - 1
     written = child_answer(
@@ -110,11 +98,9 @@ def _weight_bytes(path: str, name: str) -> bytes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GradientSample:
-    """What a backward pass left in some tensors of a model.
+    """What a backward pass left in some tensors of a run's model, or of a fresh one at step 0.
 
     Attributes:
-        run: Name of the run whose checkpoint was loaded; empty for a fresh model.
-        step: Optimizer steps that the model had learned; 0 for a fresh one.
         loss: Of the batch, in nats per token.
         tensors: Name -> gradients as float32, flat; "hidden.<layer>" is the gradient of the
             activations behind a layer, which a 16-bit backward pass stores in 16 bits.
@@ -131,11 +117,7 @@ class GradientSample:
 
 
 def measure_gradients(run: Path | None = None) -> GradientSample:
-    """Return gradients of a run's newest checkpoint, or of a fresh model; takes seconds.
-
-    Raises:
-        ValueError: If the run has no checkpoint, or the child fails.
-    """
+    """Return gradients of a run's newest checkpoint, or of a fresh model; takes seconds."""
     if run is not None:
         newest_checkpoint(run)  # says so at once if there is none
     written = child_answer(
@@ -151,11 +133,7 @@ def measure_gradients(run: Path | None = None) -> GradientSample:
 
 
 def sample_here(run: Path | None = None) -> GradientSample:
-    """Compute the gradients in this process; it imports torch.
-
-    Raises:
-        ValueError: If the run has no checkpoint.
-    """
+    """Compute the gradients in this process; it imports torch."""
     import torch
 
     from core.models.gpt import GPT

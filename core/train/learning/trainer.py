@@ -29,11 +29,9 @@ class StepResult:
     """What a step did.
 
     Attributes:
-        step: Its number, from 1.
         loss: Mean cross-entropy before the update, in nats per token.
         learning_rate: As used, the live multiplier included.
         grad_norm: Norm of all gradients before clipping.
-        seconds: Wall time of the step.
         skipped: True if the weights were left alone because a number was not finite.
         tensor: Where the first number went bad: a weight that is not finite, or else the weight
             nearest the output whose gradient is not; "" if all are finite.
@@ -56,11 +54,8 @@ class LaunchedStep:
     """A step that the device was told to do; its numbers may not be there yet.
 
     Attributes:
-        step: Its number, from 1.
-        learning_rate: As used, the live multiplier included.
         numbers: The loss of each accumulation pass, then the gradient norm.
-        began: perf_counter seconds at its begin.
-        ended: The same when the last operation was launched; on a CPU, when it was done.
+        began, ended: perf_counter seconds; it ends when its last operation was launched.
         scale: What fp16's loss was multiplied by; None in other precisions.
     """
 
@@ -83,8 +78,6 @@ class Trainer:
         config: The run; its precision is resolved, not "auto".
         training: (num_tokens,) ids to learn from.
         validation: (num_tokens,) ids to be tested on.
-        vocab_size: Different tokens.
-        device: Where everything lives.
         in_bursts: Whether numbers stay on the device; by default on CUDA only.
     """
 
@@ -114,11 +107,7 @@ class Trainer:
         self._halted = torch.zeros((), device=device)  # 1 once a number was not finite
 
     def train_step(self, watch: AbstractContextManager[object] | None = None) -> StepResult:
-        """Do one optimizer step and return what happened.
-
-        Args:
-            watch: A context to run forward, backward and update in, such as a memory watch.
-        """
+        """Do one optimizer step, within `watch` if one is given; return what happened."""
         return self.read_steps([self.launch_step(watch)])[0]
 
     def launch_step(self, watch: AbstractContextManager[object] | None = None) -> LaunchedStep:
@@ -281,11 +270,8 @@ def make_adamw(
 ) -> Optimizer:
     """Return AdamW; weight decay is for matrices, not for the gains of the norms.
 
-    Args:
-        model: What it updates.
-        config: Its settings.
-        rate_on: Keep the learning rate there, as a tensor: a new rate is written in its turn,
-            behind the steps already launched, and nobody waits. None for a plain number.
+    `rate_on`: keep the learning rate there, as a tensor: a new rate is written in its turn,
+        behind the steps already launched, and nobody waits. None for a plain number.
     """
     parameters = [weight for weight in model.parameters() if weight.requires_grad]
     groups = [

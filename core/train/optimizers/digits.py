@@ -46,10 +46,9 @@ class Digits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Classified:
-    """What a classifier has learned, epoch by epoch; the first numbers are those before training.
+    """What a classifier has learned: shares named rightly by epoch, the first before training.
 
     Attributes:
-        training, test: Share of the images that it names rightly.
         guesses: What it takes each test image for, at the end.
         mean, deviation: Of all training pixels; both sets are normalized with them.
         error: torch's or Python's own words, if a step failed.
@@ -79,10 +78,7 @@ def draw_digits(count: int, seed: int) -> Digits:
 def classify(order: Sequence[str], num_epochs: int, lr: float) -> Classified:
     """Train a perceptron with 64 hidden units on 4,000 digits, tested on 1,000 that it never sees.
 
-    Args:
-        order: Names of `STATEMENTS`: the body of the loop over the batches.
-        num_epochs: How often all training images are read, shuffled anew each time.
-        lr: Of `torch.optim.SGD` with momentum 0.9.
+    `order` names the `STATEMENTS` in the loop over the batches; `lr` is of SGD with momentum 0.9.
     """
     import torch
 

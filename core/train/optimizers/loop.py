@@ -57,11 +57,7 @@ class Learned:
 def run_loop(order: Sequence[str], num_steps: int, lr: float, problem: str = "line") -> Learned:
     """Run the statements in this order, again and again, and return what was learned.
 
-    Args:
-        order: Names of `STATEMENTS`.
-        num_steps: Iterations.
-        lr: Of `torch.optim.SGD`.
-        problem: "line" is y = 2x + 1 at x = 1, 2, 3, 4; "sixteen" is y = x @ w, w = 0..15.
+    Of the problems "line" is y = 2x + 1 at x = 1, 2, 3, 4, and "sixteen" is y = x @ w, w = 0..15.
     """
     import torch
 

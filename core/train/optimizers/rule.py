@@ -25,7 +25,6 @@ class Rule:
     """What an optimizer does with a gradient.
 
     Attributes:
-        lr: Learning rate.
         momentum: First moment: none, a decaying sum (SGD) or a moving average (Adam).
         beta1: What is kept of it at every step.
         second: Second moment, of squared gradients: none, their sum (AdaGrad) or an average.
@@ -33,7 +32,6 @@ class Rule:
         bias_correction: Whether averages are divided by 1 - beta**t: they begin at zero.
         nesterov: Whether the gradient is added once more on top of the momentum.
         decay: No weight decay, as a part of the gradient (L2), or apart from it (decoupled).
-        weight_decay: Its size.
         orthogonalize: Whether a matrix's update gets singular values near 1 (Muon).
         eps: Added to the square root of the second moment.
     """
@@ -105,13 +103,7 @@ class Step:
 def named_rule(
     name: str, lr: float, beta1: float = 0.9, beta2: float = 0.999, weight_decay: float = 0.0
 ) -> Rule:
-    """Return an optimizer by name; a weight decay is for those that have one of their own.
-
-    Raises:
-        ValueError: If there is no such name.
-    """
-    if name not in NAMED:
-        raise ValueError(f"optimizer {name!r} is not known; use one of: {', '.join(NAMED)}")
+    """Return an optimizer by name; a weight decay is for those that have one of their own."""
     rule = NAMED[name]
     decay = weight_decay if rule.decay != "none" else 0.0
     return replace(rule, lr=lr, beta1=beta1, beta2=beta2, weight_decay=decay)
@@ -144,12 +136,7 @@ def run_rule(
 ) -> tuple[Step, ...]:
     """Return the steps of an optimizer; fewer than asked if it diverges.
 
-    Args:
-        rule: The optimizer.
-        gradient: Parameters -> gradient, both flat.
-        start: The parameters before the first step.
-        num_steps: How many at most.
-        shape: Of the matrix that the parameters are, needed by Muon; a row if not given.
+    Muon needs the shape of the matrix that the parameters are; a row if not given.
     """
     steps: list[Step] = []
     zeros = (0.0,) * len(start)
@@ -237,14 +224,3 @@ def orthogonalized(values: Numbers, shape: tuple[int, int]) -> Numbers:
         gram = x @ x.T
         x = torch.addmm(x, torch.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return tuple((x.T if is_tall else x).double().flatten().tolist())
-
-
-def l2_twin(rule: Rule) -> Rule:
-    """Return the same rule with its weight decay as a part of the gradient."""
-    return replace(rule, decay="l2")
-
-
-def path_of(steps: Sequence[Step], at: tuple[int, ...]) -> tuple[Numbers, ...]:
-    """Return where the steps went, the start first: the entries `at` of the parameters."""
-    places = [steps[0].before, *(step.after for step in steps)] if steps else []
-    return tuple(tuple(place[i] for i in at) for place in places)

@@ -1,14 +1,14 @@
 """Losses of two parameters, with their gradients in closed form, and races down them."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Final
 
 from core.language import N_
-from core.train.optimizers.rule import Numbers, Rule, Step, has_diverged, path_of, run_rule
+from core.train.optimizers.rule import Numbers, Rule, has_diverged, run_rule
 
 Point = tuple[float, float]
 _HALF_ROOT: Final = math.sqrt(0.5)
@@ -16,15 +16,9 @@ _HALF_ROOT: Final = math.sqrt(0.5)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Surface:
-    """A loss of x and y.
+    """A loss of x and y, whose formula is Python; the race begins at `start`.
 
-    Attributes:
-        title: Marked for the catalogue.
-        formula: As Python.
-        loss, gradient: Of numbers; `loss` of arrays and tensors too.
-        start: Where the race begins.
-        minima: Where it should end.
-        window: x from, x to, y from, y to: what is drawn.
+    `loss` takes arrays and tensors too; `window` is x from, x to, y from, y to.
     """
 
     title: str
@@ -117,16 +111,12 @@ SURFACES: Final[Mapping[str, Surface]] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Path:
-    """How one optimizer went down a surface.
+    """How one optimizer went down a surface: its points, the start first, and where it ended.
 
-    Attributes:
-        points: Where it was, the start first.
-        loss: At the last point.
-        distance: From the last point to the nearest minimum.
-        diverged: Whether it left for infinity; the last point is then far away or no number.
+    Who has diverged is far away at the last point, or at no number.
     """
 
-    points: tuple[Numbers, ...]
+    points: tuple[Point, ...]
     loss: float
     distance: float
     diverged: bool
@@ -143,18 +133,11 @@ def race(surface: Surface, rules: Mapping[str, Rule], num_steps: int) -> dict[st
 
 def _descend(surface: Surface, rule: Rule, num_steps: int) -> Path:
     if rule.orthogonalize:
-        x, y = surface.start
-        start: tuple[float, ...] = (x, 0.0, 0.0, y)
+        start: tuple[float, ...] = (surface.start[0], 0.0, 0.0, surface.start[1])
         steps = run_rule(rule, partial(_on_diagonal, surface), start, num_steps, (2, 2))
-        points = path_of(steps, (0, 3))
     else:
-        steps = run_rule(rule, partial(_of_two, surface), surface.start, num_steps)
-        points = path_of(steps, (0, 1))
-    return _path(surface, steps, points)
-
-
-def _path(surface: Surface, steps: Sequence[Step], points: tuple[Numbers, ...]) -> Path:
-    points = points or (surface.start,)
+        steps = run_rule(rule, lambda p: surface.gradient(*p), surface.start, num_steps)
+    points = (surface.start, *((step.after[0], step.after[-1]) for step in steps))
     x, y = points[-1]
     return Path(
         points=points,
@@ -162,10 +145,6 @@ def _path(surface: Surface, steps: Sequence[Step], points: tuple[Numbers, ...]) 
         distance=min(math.hypot(x - a, y - b) for a, b in surface.minima),
         diverged=has_diverged(steps),
     )
-
-
-def _of_two(surface: Surface, p: Numbers) -> Point:
-    return surface.gradient(p[0], p[1])
 
 
 def _on_diagonal(surface: Surface, p: Numbers) -> Numbers:

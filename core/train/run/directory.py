@@ -46,10 +46,6 @@ def runs_directory() -> Path:
 def new_run_name(title: str, created: float) -> str:
     """Return a fresh directory name: UTC time, a slug of the title, four random hex digits.
 
-    Args:
-        title: Any text; what is not a letter a-z or a digit becomes a hyphen.
-        created: Unix time in seconds.
-
     >>> new_run_name("One minute!", 0.0)[:-4]
     '19700101t000000z-one-minute-'
     """
@@ -62,9 +58,6 @@ def written_time(name: str, zone: tzinfo = UTC) -> str:
 
     >>> written_time("20260102t030405z-one-minute-00ff")
     '2026-01-02 03:04:05'
-
-    Raises:
-        ValueError: it is not the name of a run.
     """
     made = datetime.strptime(name[:16], "%Y%m%dt%H%M%Sz").replace(tzinfo=UTC)
     return made.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")
@@ -116,11 +109,7 @@ class DamagedRunError(ValueError):
 
 
 def write_info(directory: Path, info: Mapping[str, Any]) -> None:
-    """Write run.json, once; `format_version` is added.
-
-    Raises:
-        RunStorageError: the disk refuses.
-    """
+    """Write run.json, once; `format_version` is added."""
     text = to_json({"format_version": FORMAT_VERSION, **info})
     write_atomically(directory / INFO_FILE, text)
 
@@ -173,11 +162,7 @@ def _check(info: Any, path: Path) -> None:  # noqa: ANN401  whatever JSON the fi
 
 
 def section(info: Mapping[str, Any], name: str, directory: Path) -> dict[str, Any]:
-    """Return a section of run.json.
-
-    Raises:
-        DamagedRunError: it has none of that name.
-    """
+    """Return a section of run.json."""
     if not isinstance(part := info.get(name), dict):
         raise DamagedRunError(_damage(directory / INFO_FILE, name))
     return part

@@ -86,10 +86,7 @@ def finite(value: object) -> object:
 def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
     """Replace `path` by `text` so that a reader sees the old file or the new one, never a part.
 
-    Args:
-        path: The file.
-        text: Its new content, stored as UTF-8.
-        durable: Wait until the disk has it, so that it survives a power cut too.
+    A durable one survives a power cut too.
 
     Raises:
         RunStorageError: the disk is full or the folder may not be written to.
@@ -138,9 +135,7 @@ class AppendFile:
     def __init__(self, path: Path, num_sound_bytes: Callable[[bytes], int]) -> None:
         """Open or create `path` and cut off what a killed writer left half way.
 
-        Args:
-            path: The file.
-            num_sound_bytes: Told the whole content, returns how much of it to keep.
+        `num_sound_bytes`: told the whole content, returns how much of it to keep.
         """
         self.path = path
         try:
@@ -156,11 +151,7 @@ class AppendFile:
         self._torn = False
 
     def append(self, part: bytes | bytearray) -> None:
-        """Add `part` with one system call.
-
-        Raises:
-            RunStorageError: it did not fit; the file is as it was before.
-        """
+        """Add `part` with one system call; if it does not fit, the file is as it was before."""
         try:
             if self._torn:
                 self._take_back()

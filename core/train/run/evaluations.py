@@ -1,6 +1,5 @@
 """What runs scored on text that they do not learn from, and in what they differ."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,15 +25,9 @@ _BOOKKEEPING: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curve:
-    """The validation loss of one run.
+    """The validation losses of one run, in nats per token, at rising steps.
 
-    Attributes:
-        run: Name of its directory.
-        title: What its reader called it, else the name in its config.
-        steps: Optimizer steps at which it was evaluated, rising.
-        losses: Validation loss there, in nats per token.
-        settings: Its config.
-        text: Which text and which tokens; losses of different ones cannot be compared.
+    `text` says which text and which tokens: losses of different ones cannot be compared.
     """
 
     run: str
@@ -54,18 +47,13 @@ class Curve:
 
 
 def validation_curve(directory: Path) -> Curve:
-    """Return the run's evaluations; of the steps that a resume repeated, only its own.
-
-    Raises:
-        ValueError: The directory holds no run that can be read.
-    """
+    """Return the run's evaluations; of the steps that a resume repeated, only its own."""
     reader = RunReader(directory)
     config, text = reader.info["config"], reader.info.get("text") or {}
     by_step: dict[int, float] = {}
     for event in reader.read_new().events:
-        loss, step = event.get("validation_loss"), event.get("step")
-        is_number = isinstance(loss, int | float) and math.isfinite(loss)
-        if event["kind"] == "eval" and isinstance(step, int) and is_number:
+        if event["kind"] == "eval" and event.get("validation_loss") is not None:
+            step = event["step"]
             by_step = {known: by_step[known] for known in by_step if known < step}
             by_step[step] = float(event["validation_loss"])
     steps = tuple(by_step)

@@ -75,7 +75,12 @@ def _is_written(value: object) -> bool:
 
 _ANY_EVENT: Final = {"seq": is_count, "kind": is_text}
 _ANY_KNOWN: Final = {"step": is_count, "time": optional(is_number), "attempt": optional(is_count)}
-_GPU: Final = ("reserved_bytes", "context_bytes", "other_bytes", "context_and_other_bytes")
+CATEGORIES: Final = ("weights", "gradients", "optimizer", "activations", "other")  # of memory
+# What a GPU tells beside them.
+AROUND: Final = (
+    *("reserved_bytes", "context_bytes", "other_bytes", "context_and_other_bytes"),
+    "total_bytes",
+)
 _EVENTS: Final[Mapping[str, Mapping[str, Check]]] = {
     "state": {
         "state": is_text,
@@ -96,9 +101,8 @@ _EVENTS: Final[Mapping[str, Mapping[str, Check]]] = {
         "written": optional(_is_written),  # runs of older versions have none
     },
     "memory": {
-        **dict.fromkeys(("weights", "gradients", "optimizer", "activations", "other"), is_number),
-        **dict.fromkeys(("peak", "resident_bytes", "utilization"), optional(is_number)),
-        **dict.fromkeys((*_GPU, "total_bytes"), optional(is_number)),
+        **dict.fromkeys(CATEGORIES, is_number),
+        **dict.fromkeys((*AROUND, "peak", "resident_bytes", "utilization"), optional(is_number)),
         "source": optional(is_text),
     },
     "checkpoint": {

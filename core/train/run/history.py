@@ -34,15 +34,9 @@ Place = tuple[int, Event]  # an event and how many came before it
 def landmarks(records: Records, starts: Indices, traces: Sequence[str]) -> Indices:
     """Return the indices of the records that stay when each stretch keeps its extremes, rising.
 
-    A spike of one step is still there: each stretch keeps the lowest and the highest value of
-    every trace. First, last, overall lowest and highest stay, and so does every record flagged as
-    not finite, however many there are. The last of an attempt and the first of the next stay too:
-    by them a reader tells which steps were done again.
-
-    Args:
-        records: Structured array, one row per step, at least one.
-        starts: The index of the first record of each stretch, rising from 0.
-        traces: The fields that are drawn.
+    First, last, overall lowest and highest stay, and so does every record flagged as not finite,
+    however many there are. The last of an attempt and the first of the next stay too: by them a
+    reader tells which steps were done again. `starts` are the first records of the stretches.
     """
     ends = np.flatnonzero(np.diff(records["attempt"]))
     broken = np.flatnonzero(records["flags"] & NON_FINITE)
@@ -79,10 +73,8 @@ def _first_equal(
 class RecordHistory:
     """The records of a run: at least the last `num_whole` of them, and a decimated trace of all.
 
-    The trace is cut into at most `max_stretches` stretches of the same number of records. Each
-    keeps the lowest and the highest of every drawn field, so that an old part of a long run is
-    drawn as finely as a new one. The first and the last record of every attempt and those
-    flagged as not finite stay, the flagged ones however many they are.
+    The trace is cut into at most `max_stretches` stretches of the same number of records, each with
+    its `landmarks`, so that an old part of a long run is drawn as finely as a new one.
     """
 
     def __init__(

@@ -38,21 +38,10 @@ LEFT_OUT: Final = N_("Damaged on the disk and left out: {count} steps or events"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Cursor:
-    """How far a reader has come, in bytes of metrics.bin (0: header unread) and events.jsonl."""
-
-    metrics: int = 0
-    events: int = 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Increment:
-    """What was committed since the last look.
+    """What was committed since the last look, oldest first.
 
-    Attributes:
-        records: Structured array, one row per step, fields as in RECORD_DTYPE.
-        events: The events, oldest first.
-        num_damaged: Records and lines that were left out because the disk spoilt them.
+    `num_damaged` records and lines were left out because the disk spoilt them.
     """
 
     records: Records
@@ -71,11 +60,8 @@ class RunReader:
         """
         self.directory = directory
         self.info = read_info(directory)
-        self.cursor = Cursor()
-
-    def seek(self, cursor: Cursor) -> None:
-        """Go on from `cursor`, as another reader of the same run left it."""
-        self.cursor = cursor
+        # How far it has come, in bytes of metrics.bin (0: header unread) and events.jsonl.
+        self._past_metrics = self._past_events = 0
 
     def read_state(self) -> RunState:
         """Return the run's state, "crashed" when its worker is gone."""
@@ -87,19 +73,20 @@ class RunReader:
         Raises:
             ValueError: metrics.bin is not ours or has a newer format.
         """
-        records, metrics, num_bad_records = self._new_records()
-        events, past_events, num_bad_lines = self._new_events()
-        self.cursor = Cursor(metrics=metrics, events=past_events)
+        records, num_bad_records = self._new_records()
+        data = _read_from(self.directory / EVENTS_FILE, self._past_events)
+        events, num_bad_lines = parse_lines(data)
+        self._past_events += data.rfind(b"\n") + 1
         num_damaged = num_bad_records + num_bad_lines
         return Increment(records=records, events=events, num_damaged=num_damaged)
 
-    def _new_records(self) -> tuple[Records, int, int]:
+    def _new_records(self) -> tuple[Records, int]:
         path = self.directory / METRICS_FILE
-        start = self.cursor.metrics
+        start = self._past_metrics
         data = _read_from(path, start)
         if start == 0:
             if len(data) < HEADER.size:
-                return NO_RECORDS, 0, 0
+                return NO_RECORDS, 0
             check_header(data[: HEADER.size], path)
             start, data = HEADER.size, data[HEADER.size :]
         records, good = parse_records(data)
@@ -107,12 +94,8 @@ class RunReader:
         num_whole = int(np.flatnonzero(good)[-1]) + 1 if good.any() else 0
         good = good[:num_whole]
         sound = records[:num_whole] if good.all() else records[:num_whole][good]
-        return sound, start + num_whole * RECORD.size, num_whole - len(sound)
-
-    def _new_events(self) -> tuple[tuple[Event, ...], int, int]:
-        data = _read_from(self.directory / EVENTS_FILE, self.cursor.events)
-        events, num_damaged = parse_lines(data)
-        return events, self.cursor.events + data.rfind(b"\n") + 1, num_damaged
+        self._past_metrics = start + num_whole * RECORD.size
+        return sound, num_whole - len(sound)
 
 
 def _read_from(path: Path, offset: int, num_bytes: int = -1) -> bytes:

@@ -20,7 +20,6 @@ from core.train.run.directory import check_run_name
 
 RECORDED: Final = Path(__file__).parents[1] / "recordings"
 SHORTEST: Final = "one_minute"  # stands in where a preset takes too long to be recorded
-MAX_BYTES: Final = 2_000_000  # all recordings together, the small GPT's with them
 _PRESET: Final = re.compile(r"[a-z_]{1,40}", re.ASCII)
 _OLDEST_DATE: Final = (1980, 1, 1, 0, 0, 0)  # so that the same run makes the same file
 
@@ -47,12 +46,7 @@ def recorded_preset(preset: str, folder: Path = RECORDED) -> str:
 
 
 def pack(name: str, files: Mapping[str, bytes]) -> bytes:
-    """Return the files of a run as one.
-
-    Args:
-        name: Of the run.
-        files: What its directory holds, by file name.
-    """
+    """Return the files of a run as one."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for file, data in sorted(files.items()):

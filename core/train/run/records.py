@@ -5,7 +5,6 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Final, get_type_hints
 
@@ -24,10 +23,7 @@ CHECKED_BYTES: Final = 72  # the checksum covers everything before it
 NON_FINITE: Final = 1  # flag: the loss or a gradient was NaN or infinite
 SKIPPED: Final = 2  # flag: the optimizer did not use this step
 
-_ROWS_AT_ONCE = 4096  # their bytes stay in the processor's cache
-
 Records = npt.NDArray[np.void]
-Codes = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,13 +31,9 @@ class StepRecord:
     """What one optimizer step looked like: the one list of its fields, in the order of the file.
 
     Attributes:
-        step: The optimizer step just completed, counted from 1.
         time: Unix time at its end, in seconds.
-        seconds: How long it took.
         loss: Training loss before the update, in nats per token.
-        learning_rate: The rate used.
         grad_norm: Norm of all gradients before clipping.
-        tokens_per_second: Tokens of the step divided by its seconds.
         resident_bytes: Physical memory of the training process.
         attempt: Which start of the run it belongs to; the store writes it.
         flags: NON_FINITE and SKIPPED, added together.
@@ -116,42 +108,9 @@ def parse_records(data: bytes) -> tuple[Records, npt.NDArray[np.bool_]]:
     """
     num_records = len(data) // RECORD.size
     records = np.frombuffer(data, RECORD_DTYPE, count=num_records)
-    rows = records.view(np.uint8).reshape(num_records, RECORD.size)
-    return records, records["checksum"] == row_checksums(rows[:, :CHECKED_BYTES])
-
-
-def row_checksums(rows: npt.NDArray[np.uint8]) -> Codes:
-    """Return zlib.crc32 of each row of bytes.
-
-    CRC-32 is linear over XOR, so the checksum of a row is that of a row of zeros, XORed with one
-    table entry for each of its bytes (D. V. Sarwate, CACM 31(8), 1988, gives the table).
-
-    Args:
-        rows: Bytes, one row for each checksum: (num_rows, num_bytes).
-
-    >>> row_checksums(np.frombuffer(b"123456789", np.uint8).reshape(1, 9)) == 0xCBF43926
-    array([ True])
-    """
-    num_bytes = rows.shape[1]
-    checksums = np.full(len(rows), zlib.crc32(bytes(num_bytes)), np.uint32)
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        columns = np.ascontiguousarray(rows[start : start + _ROWS_AT_ONCE].T)
-        block = checksums[start : start + _ROWS_AT_ONCE]
-        for table, column in zip(_tables(num_bytes), columns, strict=True):
-            block ^= table.take(column)
-    return checksums
-
-
-@cache
-def _tables(num_bytes: int) -> tuple[Codes, ...]:
-    # What a byte contributes when 0, 1, 2, ... zero bytes follow it; the last byte comes first.
-    ones = 0xFFFFFFFF  # zlib starts from and ends with all bits turned over: undo both
-    alone = np.array([zlib.crc32(bytes([b]), ones) ^ ones for b in range(256)], np.uint32)
-    tables = [alone]
-    for _byte in range(num_bytes - 1):
-        before = tables[-1]
-        tables.append((before >> 8) ^ alone[before & 0xFF])
-    return tuple(reversed(tables))
+    rows, starts = memoryview(data), range(0, num_records * RECORD.size, RECORD.size)
+    checksums = [zlib.crc32(rows[start : start + CHECKED_BYTES]) for start in starts]
+    return records, records["checksum"] == np.array(checksums, np.uint32)
 
 
 def num_sound_bytes(data: bytes) -> int:
@@ -175,11 +134,6 @@ def superseded(records: Records) -> npt.NDArray[np.bool_]:
 def newest(records: Records) -> Records:
     """Return the records that no later attempt has done again: one for each step."""
     return records[~superseded(records)]
-
-
-def ghost(records: Records) -> Records:
-    """Return what `newest` leaves out: steps whose attempt died and that were done again."""
-    return records[superseded(records)]
 
 
 def csv_lines(records: Records, lines_per_chunk: int = 2000) -> Iterator[str]:

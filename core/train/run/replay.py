@@ -60,10 +60,7 @@ class Replay:
     def __init__(self, records: Records, events: Sequence[Event], last_state: RunState) -> None:
         """Lay the run out in time.
 
-        Args:
-            records: All its records, in the order they were written.
-            events: All its events, in their order.
-            last_state: How it ended; shown once everything has been.
+        `last_state`: how it ended; shown once everything has been.
         """
         self._records, self._events, self._last_state = records, tuple(events), last_state
         times = np.array([float(event.get("time") or 0.0) for event in events])
@@ -109,11 +106,9 @@ def _after(state: RunState, event: Event) -> RunState:
         return replace(state, state=str(event["state"]), reason=reason, message=message)
     if kind != "ack" or not event.get("accepted"):
         return state
-    if op == "set_learning_rate_multiplier" and isinstance(value, int | float):
+    if op == "set_learning_rate_multiplier" and value is not None:
         return replace(state, learning_rate_multiplier=float(value))
-    if op == "set_max_steps_per_second" and (value is None or isinstance(value, int | float)):
-        return replace(state, max_steps_per_second=value)
-    return state
+    return replace(state, max_steps_per_second=value) if op == "set_max_steps_per_second" else state
 
 
 def _moments(records: Moments, events: Moments) -> tuple[Moments, Moments]:
@@ -136,10 +131,7 @@ class ReplayReader:
     ) -> None:
         """Read the run; its replay begins now.
 
-        Args:
-            directory: The run directory.
-            speed: From MIN_SPEED to MAX_SPEED, or the text of such a number.
-            clock: Gives seconds.
+        `speed`: from MIN_SPEED to MAX_SPEED, or the text of such a number.
 
         Raises:
             ValueError: the run cannot be read, has not ended, or the speed is out of range.

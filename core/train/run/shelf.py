@@ -15,7 +15,7 @@ from typing import Any, Final
 from filelock import FileLock
 
 from core.language import _
-from core.train.run.directory import check_run_name, is_run_name
+from core.train.run.directory import is_run_name, open_run_directory
 from core.train.run.disk import storage_error, to_json, write_atomically
 from core.train.run.reader import check_run
 from core.train.run.state import read_state, worker_is_alive
@@ -29,21 +29,7 @@ _MAX_WAIT_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunSummary:
-    """One run as a list shows it.
-
-    Attributes:
-        name: The directory's name.
-        directory: Where it lies.
-        title: What its reader called it, else the name in its config.
-        pinned: Whether it must not be deleted by mistake.
-        created: Unix time it was made, in seconds.
-        state: One of core.train.run.state.STATES; empty when it cannot be read.
-        step: Optimizer steps completed.
-        num_steps: Optimizer steps planned.
-        gpu_name: Which GPU it trains on, or did last; empty if it was none or nobody told.
-        info: All of run.json.
-        error: Why the run cannot be shown, as a sentence; empty when it can.
-    """
+    """One run as a list shows it; without a state it has an error, the sentence why."""
 
     name: str
     directory: Path
@@ -123,12 +109,7 @@ def summarize(directory: Path) -> RunSummary:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Label:
-    """What a reader has written on a run.
-
-    Attributes:
-        title: Shown instead of the config's name; empty if none was given.
-        pinned: Whether it must not be deleted by mistake.
-    """
+    """What a reader has written on a run."""
 
     title: str = ""
     pinned: bool = False
@@ -164,31 +145,22 @@ def rename(directory: Path, title: str) -> None:
 
 
 def pin(directory: Path, *, pinned: bool = True) -> None:
-    """Protect the run from deletion, or lift the protection.
-
-    Raises:
-        ValueError: the directory is no run's.
-        RunStorageError: the directory cannot be written to.
-    """
+    """Protect the run from deletion, or lift the protection."""
     _write(directory, pinned=pinned)
 
 
 def delete(directory: Path, *, force: bool = False) -> None:
-    """Delete the run and all that is in it.
+    """Delete the run and all that is in it; a pinned one only by force.
 
     The directory first takes a name that no run has, so nobody ever sees half a run; what a crash
     leaves of it is swept away by the next deletion.
-
-    Args:
-        directory: The run directory.
-        force: Delete it even though it is pinned.
 
     Raises:
         ValueError: a worker trains it, it is pinned, or the directory is no run's.
         FileNotFoundError: there is no such run.
         RunStorageError: the system refuses.
     """
-    _check(directory)
+    open_run_directory(directory.parent, directory.name)
     if not read_state(directory).is_final or worker_is_alive(directory):
         message = _("The run {name} is still being trained; stop it, then delete it.")
         raise ValueError(message.format(name=directory.name))
@@ -214,7 +186,7 @@ def clean_title(title: str) -> str:
 
 
 def _write(directory: Path, **changes: str | bool) -> None:
-    _check(directory)
+    open_run_directory(directory.parent, directory.name)
     try:
         # Two pages may write at once: neither may undo the other's change.
         with FileLock(directory / "label.lock", timeout=_MAX_WAIT_SECONDS):
@@ -222,13 +194,3 @@ def _write(directory: Path, **changes: str | bool) -> None:
             write_atomically(directory / LABEL_FILE, to_json(asdict(label)))
     except OSError as error:
         raise storage_error(directory / LABEL_FILE, error) from error
-
-
-def _check(directory: Path) -> None:
-    check_run_name(directory.name)
-    if directory.is_symlink() or not directory.is_dir():
-        raise FileNotFoundError(
-            _("There is no run {name} here; it may have been deleted or renamed.").format(
-                name=directory.name
-            )
-        )

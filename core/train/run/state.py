@@ -62,6 +62,12 @@ TIME_IS_UP: Final = N_(
     "came down to its end all the same."
 )
 
+NON_FINITE_PAUSE: Final = N_(
+    "The loss or a gradient is no longer a finite number. The weights were left as they were; "
+    "lower the learning rate and resume, or stop."
+)
+NOT_SAVED: Final = N_("A checkpoint could not be written; the run goes on without it.")
+
 
 class RunBusyError(ValueError):
     """Another worker is training this run."""
@@ -72,9 +78,6 @@ def hold_worker_lock(directory: Path) -> Iterator[None]:
     """Hold the run's lock while the block runs; the worker does so from start to end.
 
     It tries for two seconds: whoever only asks whether it is free holds it for microseconds.
-
-    A process that is forked off while it is held closes its copy at once (filelock sees to that),
-    so it cannot keep a dead worker alive.
 
     Raises:
         RunBusyError: another process holds it.
@@ -122,17 +125,11 @@ class RunState:
     """The run at one moment.
 
     Attributes:
-        state: One of STATES.
-        step: Optimizer steps completed.
         attempt: 1 for the first worker, one more for each resume.
         pid: The worker's process; None before it has started.
-        time: Unix time of writing, in seconds.
         trained_seconds: Time it has trained, pauses and waits for the governor left out.
-        learning_rate_multiplier: Factor on the schedule, set while running.
-        max_steps_per_second: The governor, or None for full speed.
         reason: A word for programs: "non_finite", "out_of_memory", "disk", ...
         message: A sentence for people, as a message id; `state_sentence` makes it readable.
-        values: What the braces in the message stand for; names in `_bytes` are sizes.
         resident_bytes: Physical memory that the worker last held.
         gpu_name, gpu_uuid: Which GPU it trains on; empty before it has one, or if nobody tells.
     """
@@ -159,20 +156,14 @@ class RunState:
 
 
 def write_state(directory: Path, state: RunState, *, durable: bool = True) -> None:
-    """Replace the run's state.json.
-
-    Raises:
-        RunStorageError: the disk refuses.
-    """
+    """Replace the run's state.json."""
     write_atomically(directory / STATE_FILE, to_json(asdict(state)), durable=durable)
 
 
 def read_state(directory: Path, created: float = 0.0) -> RunState:
     """Return the run's state as it really is: a run without a living worker has crashed.
 
-    Args:
-        directory: The run directory.
-        created: Unix time the run was made; stands in for a state not yet written.
+    `created`: unix time the run was made; stands in for a state not yet written.
     """
     state = _stored_state(directory, created)
     if state.is_final or worker_is_alive(directory):
@@ -204,11 +195,7 @@ def state_sentence(state: RunState, unit: ByteUnit = "GiB") -> str:
 
 
 def note_launched(directory: Path, pid: int) -> None:
-    """Write down which process was started for the run, for the time before it speaks itself.
-
-    Raises:
-        RunStorageError: the disk refuses.
-    """
+    """Write down which process was started for the run, for the time before it speaks itself."""
     with suppress(psutil.Error):  # it is gone already, and the state will tell
         began = psutil.Process(pid).create_time()
         text = to_json({"pid": pid, "began": began})

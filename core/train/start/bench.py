@@ -28,12 +28,7 @@ MIN_PAIRS: Final = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
-    """What a contender did in its turn.
-
-    Attributes:
-        seconds: Median wall time of its steps.
-        cpu_seconds: CPU time of the process for a step, all threads.
-    """
+    """What a contender did in its turn: median wall time of a step, CPU time of all its threads."""
 
     seconds: float
     cpu_seconds: float
@@ -43,15 +38,7 @@ class Contender:
     """A process that trains when it is told to."""
 
     def __init__(self, arguments: list[str], stack: ExitStack) -> None:
-        """Start it; the stack ends it.
-
-        Args:
-            arguments: Of `core.train.start.stopwatch`.
-            stack: Whoever closes it ends the process.
-
-        Raises:
-            TimingError: it cannot train; its last words say why.
-        """
+        """Start it; the stack ends it."""
         self._process = stack.enter_context(
             subprocess.Popen(  # noqa: S603  our own module under our own interpreter
                 [sys.executable, "-m", "core.train.start.stopwatch", *arguments],
@@ -67,11 +54,7 @@ class Contender:
         self.description = self._answer()
 
     def train(self, num_steps: int) -> Turn:
-        """Train some steps now.
-
-        Raises:
-            TimingError: the process ended.
-        """
+        """Train some steps now."""
         orders = cast("IO[str]", self._process.stdin)
         orders.write(f"{num_steps}\n")
         orders.flush()
@@ -89,9 +72,7 @@ class Contender:
 def measure(peer: Path | None, num_pairs: int) -> dict[str, list[Turn]]:
     """Return the turns of each contender; the order of the names is that of the report.
 
-    Args:
-        peer: The folder of a nanoGPT clone, with its model.py; None to measure only us.
-        num_pairs: Turns of each.
+    `peer`: the folder of a nanoGPT clone, with its model.py; None to measure only us.
 
     Raises:
         ValueError: the folder holds no nanoGPT, or there are too few pairs.

@@ -25,8 +25,8 @@ from core.train.control.device import (
     is_held_by,
     locks_folder,
     refuse_if_busy,
+    training_devices,
 )
-from core.train.control.training_device import training_devices
 from core.train.run.directory import new_run_name, runs_directory, section, write_info
 from core.train.run.disk import RunStorageError, storage_error
 from core.train.run.reader import RunReader
@@ -37,10 +37,15 @@ from core.train.run.state import (
     note_launched,
     write_state,
 )
-from core.train.start.peak import peak_of_run
 from core.train.start.plan import Prepared
 from core.train.start.presets import fit_steps, predicted_seconds
-from core.train.start.timing import Timing, config_flops, is_worth_timing, measure_timing
+from core.train.start.timing import (
+    Timing,
+    config_flops,
+    is_worth_timing,
+    measure_timing,
+    peak_of_run,
+)
 from core.train.text.dataset import save_dataset
 
 _LOOK_SECONDS: Final = 0.05
@@ -55,12 +60,8 @@ def start_run(
 ) -> Path:
     """Make a run and start its worker; return the run directory.
 
-    Args:
-        prepared: What to train, as `prepare`, `plan_run` or `predict_run` made it. Its precision
-            may be "auto"; run.json gets what that came to.
-        seconds: If given, `num_steps` is set to what fits into them on this device.
-        runs_dir: Where; `runs_directory()` by default.
-        wait: If another run has the device, stand in the queue instead of refusing.
+    A precision of "auto" becomes in run.json what it came to. With `seconds` the run takes as many
+    steps as fit into them here; to `wait` is to stand in the queue if another run has the device.
 
     Raises:
         DeviceBusyError: If the device is taken.
@@ -82,21 +83,10 @@ def start_run(
 def launch(
     begin: Callable[[], Path], device: str, gpu: str, *, wait: bool = False, run: str = ""
 ) -> Path:
-    """Start a worker for the run that `begin` writes down and returns.
+    """Start a worker for the run that `begin` writes down and returns; `run` is one to be resumed.
 
-    Of two starts at once the second finds the device taken: nobody else starts a worker on this
-    machine until this one holds its device, or has ended.
-
-    Args:
-        begin: Called once the device is known to be free.
-        device: "cpu", "cuda" or "mps".
-        gpu: Which GPU, as in `training_devices`; empty for any.
-        wait: If another run has the device, stand in the queue instead of refusing.
-        run: The run that is resumed.
-
-    Raises:
-        DeviceBusyError: If the device is taken.
-        RunStorageError: If the directory cannot be written to.
+    Of two starts at once the second finds the device taken, and raises DeviceBusyError: nobody else
+    starts a worker on this machine until this one holds its device, or has ended.
     """
     starting = FileLock(locks_folder() / "start.lock", thread_local=False)
     try:
@@ -132,11 +122,6 @@ def _attend(starting: FileLock, directory: Path, is_under_way: Callable[[], bool
 def resume_run(directory: Path, *, wait: bool = False, by: str = "page") -> None:
     """Start a worker that goes on from the run's newest checkpoint.
 
-    Args:
-        directory: The run directory.
-        wait: If another run has the device, stand in the queue instead of failing.
-        by: Who asked, for the trace that every command leaves.
-
     Raises:
         ValueError: If it holds no run that this version can go on with.
         DeviceBusyError: If the device is taken.
@@ -169,11 +154,7 @@ def timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:
 def create_run(
     prepared: Prepared, timing: Timing, runs_dir: Path, *, sandbox: bool = False
 ) -> Path:
-    """Write a new run directory, ready for its worker; return it. `sandbox`: a student's own.
-
-    Raises:
-        RunStorageError: If it cannot be written.
-    """
+    """Write a new run directory, ready for its worker; return it. `sandbox`: a student's own."""
     created = time.time()
     directory = runs_dir / new_run_name(prepared.config.name, created)
     try:

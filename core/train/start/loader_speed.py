@@ -31,14 +31,9 @@ _RECORDING: Final = Path(__file__).parents[1] / "recordings" / "loaders.json"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoaderTiming:
-    """The steps of one loader.
+    """Seconds of each step of one loader: waiting for its batch, then forward, backward and update.
 
-    Attributes:
-        num_workers, prefetch_factor: As given to DataLoader.
-        wait_seconds: Of each step, until its batch was there.
-        step_seconds: Of each step, forward, backward and update.
-        item_seconds: What reading one item takes.
-        first_seconds: Until the first batch was there: workers start.
+    `item_seconds` is what reading one item takes; `first_seconds` until the first batch was there.
     """
 
     num_workers: int
@@ -99,11 +94,7 @@ class Compressed:
 
 
 def measure_loader(num_workers: int, prefetch_factor: int, item_kib: int) -> LoaderTiming:
-    """Return the times of one loader, measured in a fresh process.
-
-    Raises:
-        ValueError: If the process failed or took too long.
-    """
+    """Return the times of one loader, measured in a fresh process."""
     said = child_answer(
         "core.train.start.loader_speed",
         [str(num_workers), str(prefetch_factor), str(item_kib)],

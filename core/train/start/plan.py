@@ -53,7 +53,6 @@ class Wish:
         changes: Fields of `TrainConfig` that differ from the preset. With `num_steps` among them
             the run takes that many steps, however long they last; else the duration ends it.
         upload: The bytes of an uploaded text, for corpus "upload".
-        upload_name: Its file name.
     """
 
     duration: str = "one_minute"
@@ -65,15 +64,7 @@ class Wish:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outline:
-    """What is true of a run on any machine.
-
-    Attributes:
-        config: Its settings.
-        parameters: Item in parameters.
-        vocab_size: Different tokens of the text, V.
-        ln_vocab: Loss of a model that guesses uniformly, in nats per token.
-        unigram_entropy: Loss of a model that knows the token frequencies only.
-    """
+    """What is true of a run on any machine: of its text the losses in nats of who only counts."""
 
     config: TrainConfig
     parameters: Item
@@ -84,16 +75,9 @@ class Outline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepared:
-    """What is known of a run before it starts.
+    """What is known of a run before it starts; timing and seconds where this machine was timed.
 
-    Attributes:
-        config: As asked for.
-        dataset: Its text, cut into tokens.
-        parameters: Item in parameters.
-        memory: Item in bytes, with a child for each category.
-        timing: Speed of this config; None before this machine was ever timed.
-        seconds: Item in seconds from the click to the last step; None without a timing.
-        free_bytes: Memory that the device has to give: what is free, of a GPU all it has.
+    `free_bytes` is the memory that the device has to give: what is free, of a GPU all it has.
     """
 
     config: TrainConfig
@@ -106,11 +90,7 @@ class Prepared:
 
 
 def outline_run(wish: Wish) -> Outline:
-    """Return what is true of the wished run on any machine, also where it would not fit.
-
-    Raises:
-        ValueError: If the settings or the text forbid it.
-    """
+    """Return what is true of the wished run on any machine, also where it would not fit."""
     config = wished_config(wish)
     dataset = dataset_of(config, wish.upload, wish.upload_name)
     vocab_size = dataset.tokenizer.vocab_size
@@ -128,9 +108,7 @@ def plan_run(wish: Wish, dataset: Dataset | None = None) -> Prepared:
 
     Before this machine was ever timed, the number of steps is that of the preset.
 
-    Args:
-        wish: What is asked for.
-        dataset: Its text, if that was cut into tokens already.
+    `dataset`: its text, if that was cut into tokens already.
 
     Raises:
         ValueError: If the settings, the text or the memory forbid it.
@@ -146,13 +124,9 @@ def plan_run(wish: Wish, dataset: Dataset | None = None) -> Prepared:
     return predict_run(_with_wished_intervals(fitted, wish), dataset)
 
 
-def prepare(config: TrainConfig, upload: bytes | None = None, upload_name: str = "") -> Prepared:
-    """Return everything that can be said of a run before it starts.
-
-    Raises:
-        ValueError: If the text cannot be learnt from, or the run does not fit into free memory.
-    """
-    return predict_run(config, dataset_of(config, upload, upload_name))
+def prepare(config: TrainConfig) -> Prepared:
+    """Return everything that can be said of a run before it starts."""
+    return predict_run(config, dataset_of(config))
 
 
 def predict_run(config: TrainConfig, dataset: Dataset) -> Prepared:

@@ -14,21 +14,6 @@ SHARE_OF_STEPS: Final = 0.85  # the rest goes to evaluation, samples and checkpo
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Size:
-    """A reference model.
-
-    Attributes:
-        key: Its parameters for a vocabulary of about a hundred tokens, as people say it.
-        settings: Fields of `TrainConfig` that make it.
-        source: Where the shape comes from.
-    """
-
-    key: str
-    settings: Mapping[str, int | float]
-    source: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Duration:
     """How long a run may take, and the model that uses the time best on each kind of device."""
 
@@ -38,54 +23,28 @@ class Duration:
     cpu_size: str
     gpu_size: str
 
-    @property
-    def minutes(self) -> float:
-        """The time in minutes."""
-        return self.seconds / 60
-
 
 def _shape(*values: float) -> dict[str, int | float]:
     names = ("num_layers", "hidden_dim", "num_heads", "seq_len", "batch_size", "learning_rate")
     return dict(zip(names, values, strict=True))
 
 
-SIZES: Final = (
-    Size(
-        key="110k",
-        settings=_shape(2, 64, 4, 64, 16, 5e-3),
-        source="the smallest shape that writes words within a minute on two CPU cores",
-    ),
-    Size(
-        key="0.5M",
-        settings=_shape(4, 96, 4, 64, 12, 3e-3),
-        source="nanoGPT's CPU recipe at three quarters of its width",
-    ),
-    Size(
-        key="0.8M",
-        settings=_shape(4, 128, 4, 64, 12, 2e-3),
-        source="nanoGPT's CPU recipe",
-    ),
-    Size(
-        key="3.2M",
-        settings=_shape(4, 256, 4, 128, 32, 1.5e-3),
-        source="between nanoGPT's two recipes: the layers of one, the head width of the other",
-    ),
-    Size(
-        key="10.7M",
-        settings=_shape(6, 384, 6, 256, 64, 1e-3),
-        source="nanoGPT's character-level recipe",
-    ),
-    Size(
-        key="25M",
-        settings=_shape(8, 512, 8, 256, 64, 8e-4),
-        source="between nanoGPT's character-level recipe and GPT-2 small, heads of 64 as in both",
-    ),
-    Size(
-        key="124M",
-        settings=_shape(12, 768, 12, 1024, 12, 6e-4),
-        source="GPT-2 small, Radford et al. 2019, with our tokenizers' vocabulary",
-    ),
-)
+# The parameters for a vocabulary of about a hundred tokens, as people say it -> the settings.
+SIZES: Final[Mapping[str, Mapping[str, int | float]]] = {
+    # The smallest shape that writes words within a minute on two CPU cores.
+    "110k": _shape(2, 64, 4, 64, 16, 5e-3),
+    # nanoGPT's CPU recipe, first at three quarters of its width.
+    "0.5M": _shape(4, 96, 4, 64, 12, 3e-3),
+    "0.8M": _shape(4, 128, 4, 64, 12, 2e-3),
+    # Between nanoGPT's two recipes: the layers of one, the head width of the other.
+    "3.2M": _shape(4, 256, 4, 128, 32, 1.5e-3),
+    # nanoGPT's character-level recipe.
+    "10.7M": _shape(6, 384, 6, 256, 64, 1e-3),
+    # Between that one and GPT-2 small, heads of 64 as in both.
+    "25M": _shape(8, 512, 8, 256, 64, 8e-4),
+    # GPT-2 small, Radford et al. 2019, with our tokenizers' vocabulary.
+    "124M": _shape(12, 768, 12, 1024, 12, 6e-4),
+}
 
 DURATIONS: Final = (
     Duration(
@@ -100,31 +59,22 @@ DURATIONS: Final = (
 )
 
 
-def find_size(key: str) -> Size:
-    """Return the reference model of that name.
-
-    Raises:
-        ValueError: If there is none.
-    """
-    for size in SIZES:
-        if size.key == key:
-            return size
-    known = _(", ").join(size.key for size in SIZES)
+def find_size(key: str) -> Mapping[str, int | float]:
+    """Return the settings of the reference model of that name; a ValueError if there is none."""
+    if key in SIZES:
+        return SIZES[key]
+    known = _(", ").join(SIZES)
     raise ValueError(
         _("There is no model size {key!r}; choose {known}.").format(key=key, known=known)
     )
 
 
 def find_duration(key: str) -> Duration:
-    """Return the duration of that name; hyphens count as underscores.
-
-    Raises:
-        ValueError: If there is none.
-    """
-    for duration in DURATIONS:
-        if duration.key == key.replace("-", "_"):
-            return duration
-    known = _(", ").join(duration.key for duration in DURATIONS)
+    """Return the duration of that name; hyphens count as underscores."""
+    by_key = {duration.key: duration for duration in DURATIONS}
+    if found := by_key.get(key.replace("-", "_")):
+        return found
+    known = _(", ").join(by_key)
     raise ValueError(_("There is no preset {key!r}; choose {known}.").format(key=key, known=known))
 
 
@@ -133,21 +83,18 @@ def preset_config(duration_key: str, device_kind: str = "cpu", size_key: str = "
 
     `num_steps` is set once the device has been timed.
 
-    Args:
-        duration_key: Key of a row of `DURATIONS`.
-        device_kind: "cpu" takes the duration's CPU size, anything else its GPU size.
-        size_key: Key of a row of `SIZES` to use instead.
+    `device_kind`: "cpu" takes the duration's CPU size, anything else its GPU size.
+    `size_key`: key of a row of `SIZES` to use instead.
     """
     duration = find_duration(duration_key)
     chosen = size_key or (duration.cpu_size if device_kind == "cpu" else duration.gpu_size)
     size = find_size(chosen)
-    peak = float(size.settings["learning_rate"])
-    settings = {**size.settings, "min_learning_rate": peak / 10, "max_seconds": duration.seconds}
-    return TrainConfig.from_json({"name": _preset_name(duration, size), **settings})
+    ends = {"min_learning_rate": size["learning_rate"] / 10, "max_seconds": duration.seconds}
+    return TrainConfig.from_json({"name": _preset_name(duration, chosen), **size, **ends})
 
 
-def _preset_name(duration: Duration, size: Size) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", f"{duration.key}-{size.key}".lower())
+def _preset_name(duration: Duration, size: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", f"{duration.key}-{size}".lower())
 
 
 def preset_title(name: str, translate: Callable[[str], str] = _) -> str:
@@ -160,7 +107,7 @@ def preset_title(name: str, translate: Callable[[str], str] = _) -> str:
     """
     for duration, size in itertools.product(DURATIONS, SIZES):
         if name == _preset_name(duration, size):
-            return f"{translate(duration.label)}, {size.key}"
+            return f"{translate(duration.label)}, {size}"
     return name
 
 

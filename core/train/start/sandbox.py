@@ -88,10 +88,7 @@ def caps_sentence() -> str:
 
 
 def start_sandbox_run(prepared: Prepared) -> Path:
-    """Make a student's run and start its worker; return the run directory.
-
-    Args:
-        prepared: As `prepare_sandbox` made it, however long ago.
+    """Make a student's run, prepared however long ago; return the run directory.
 
     Raises:
         DeviceBusyError: If another run trains on the device, or waits for it.
@@ -122,12 +119,9 @@ class Ticket:
     """One student's wish. Fields change from waiting to a run, or to a refusal.
 
     Attributes:
-        prepared: What to train.
         owner: Whose it is, a name that the caller knows; empty for nobody in particular.
         address: For which it is counted; empty for none.
         seen: When the owner was last here, on the line's clock.
-        run: Name of the run, once it has been started.
-        error: Why it was not started, as a sentence.
         stopped: Whether the class stopped the run.
     """
 
@@ -142,13 +136,9 @@ class Ticket:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Owners:
-    """What the line asks and tells of those who stand in it.
+    """What the line asks and tells of those who stand in it, by name; `on_start` from its thread.
 
-    Attributes:
-        is_here: Says whether the owner of that name has a connection.
-        on_start: Told each ticket whose run has just been started, from the line's thread.
-        patience: Seconds that a wish waits for an owner who has gone.
-        clock: Seconds that only grow.
+    A wish waits `patience` seconds for an owner who has gone.
     """
 
     is_here: Callable[[str], bool] = lambda _owner: True

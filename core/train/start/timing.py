@@ -10,15 +10,18 @@ import sys
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from filelock import FileLock
 
 from core.budget.by_hand.gpt import step_flops
+from core.budget.catalogue.devices import sold_as
+from core.budget.cluster import product_dtype
 from core.language import _
-from core.machine import installed_version, state_directory
+from core.machine import cached_probe, installed_version, state_directory
 from core.machine.child import error_line
 from core.machine.gpus import gpu_facts
+from core.machine.nvml import visible_gpus
 from core.train.child import ROOT, child_environment
 from core.train.config import TrainConfig
 from core.train.control.device import device_for_now
@@ -44,18 +47,13 @@ class TimingError(RuntimeError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Timing:
-    """The speed of a config on this machine.
+    """The speed of a config on this machine: median and spread of the timed steps, or an estimate.
 
     Attributes:
-        seconds_per_step: Median of the timed steps, or an estimate.
-        fastest_seconds, slowest_seconds: The spread of the timed steps, or the estimate's band.
-        num_steps_timed: How many were timed; 0 for an estimate.
+        num_steps_timed: 0 for an estimate.
         precision: What "auto" came to.
-        device, device_name: Where.
         device_bytes: Memory of an accelerator; None where it shares the machine's.
-        threads: CPU threads of the training process.
         flops: FLOPs of one step, for scaling to other configs.
-        measured_at: Unix time in seconds.
         tried: Seconds per step of each precision that "auto" tried.
         gpu_trouble: Why torch could not use the GPU that is there; "" if nothing hindered it.
     """
@@ -73,11 +71,6 @@ class Timing:
     measured_at: float
     tried: dict[str, float]
     gpu_trouble: str = ""
-
-    @property
-    def kind(self) -> Literal["measured", "estimated"]:
-        """Whether these very steps were timed."""
-        return "measured" if self.num_steps_timed else "estimated"
 
     def trouble_sentence(self) -> str:
         """Return why a run trains on another device than the GPU; "" if nothing hindered it."""
@@ -217,3 +210,36 @@ def remember(key: str, timing: Timing) -> None:
 
 def _file() -> Path:
     return state_directory() / "timings.json"
+
+
+def peak_of_run(timing: Timing) -> dict[str, Any]:
+    """Return the FLOP/s that a run's MFU is measured by, as run.json has them; {} if not known.
+
+    Of the data sheet, else of a product that was timed here. A slice of a card has a part of its
+    speed, and nobody prints which: never the data sheet's.
+    """
+    is_card = timing.device == "cuda" and not any(gpu.is_slice for gpu in visible_gpus())
+    sheet = sold_as(timing.device_name) if is_card else None
+    if sheet and (timing.precision != "fp32" or "float32" in sheet.peak):
+        dtype = product_dtype(sheet, timing.precision)
+        peak, source = sheet.peak[dtype], str(sheet.known_of(dtype))
+    else:
+        peak, source = _measured(timing), "measured"
+    return {"peak_flops_per_second": peak, "peak_source": source} if peak else {}
+
+
+def _measured(timing: Timing) -> float:
+    """Return the rate of the product that the probe timed in the run's dtype; 0 if it timed none.
+
+    On a CPU only with as many threads as the run has: another number of cores is another device.
+    """
+    probe = cached_probe()
+    if probe is None or (timing.device == "cpu" and probe.num_threads != timing.threads):
+        return 0.0
+    dtype = {"fp32": "float32", "fp16": "float16"}.get(timing.precision, "bfloat16")
+    for device in probe.devices:
+        is_same = timing.device != "cuda" or device.name == timing.device_name
+        if is_same and device.torch_name.partition(":")[0] == timing.device:
+            rates = {speed.what: speed.median for speed in device.speeds}
+            return rates.get(f"matmul {dtype}", 0.0)
+    return 0.0

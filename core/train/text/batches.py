@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from core.budget import Formula, Item
 from core.budget.item import item
 from core.language import _
@@ -17,12 +15,7 @@ _STARTS: Final = Formula("num_tokens - seq_len")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Window:
-    """One row of a batch.
-
-    Attributes:
-        start: Index of its first token in the text.
-        pieces: Its T + 1 tokens; inputs are all but the last, targets all but the first.
-    """
+    """One row of a batch: T + 1 tokens; inputs are all but the last, targets all but the first."""
 
     start: int
     pieces: tuple[Piece, ...]
@@ -39,11 +32,7 @@ class Window:
 
 
 def num_starts(num_tokens: int, seq_len: int) -> int:
-    """Return how many windows of T inputs and their targets a text has: N - T.
-
-    Raises:
-        ValueError: If there is not one.
-    """
+    """Return how many windows of T inputs and their targets a text has: N - T."""
     if seq_len < 1 or num_tokens <= seq_len:
         raise ValueError(
             _(
@@ -57,9 +46,8 @@ def num_starts(num_tokens: int, seq_len: int) -> int:
 def draw_starts(num_tokens: int, seq_len: int, batch_size: int, seed: int) -> tuple[int, ...]:
     """Return where the rows of a batch begin, drawn as nanoGPT's get_batch draws them.
 
-    That is torch.randint(N - T, (B,)). A start below N - T leaves room for the target of the last
-    input: the text's last token is a target, never an input. Without targets N - T + 1 starts would
-    fit, and randint(N - T) would never read the last token at all.
+    That is torch.randint(N - T, (B,)): a start below N - T leaves room for the target of the last
+    input, so the text's last token is a target, never an input.
     """
     import torch
 
@@ -71,48 +59,13 @@ def draw_starts(num_tokens: int, seq_len: int, batch_size: int, seed: int) -> tu
 def explain_batch(
     tokens: Tokens, tokenizer: Tokenizer, starts: Sequence[int], seq_len: int
 ) -> tuple[Window, ...]:
-    """Return the rows of a batch, token by token.
-
-    Args:
-        tokens: (N,) ids of the text.
-        tokenizer: What the ids stand for.
-        starts: (B,) where the rows begin.
-        seq_len: T, inputs of a row.
-
-    Raises:
-        ValueError: If a row would run over the end of the text.
-    """
-    last = num_starts(len(tokens), seq_len) - 1
-    windows = []
-    for start in starts:
-        if not 0 <= start <= last:
-            raise ValueError(
-                _("A window cannot start at token {start}; choose from 0 to {last}.").format(
-                    start=start, last=last
-                )
-            )
-        ids = tokens[start : start + seq_len + 1].tolist()
-        windows.append(Window(start=start, pieces=pieces_of(tokenizer, ids)))
-    return tuple(windows)
-
-
-def times_read(num_tokens: int, seq_len: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return of each token how many windows have it as an input, and how many as a target."""
-    read = np.zeros((2, num_tokens + 1), dtype=np.int64)
-    starts = num_starts(num_tokens, seq_len)
-    for role in (0, 1):  # each start adds one from `start + role` on, for `seq_len` tokens
-        read[role, role : role + starts] += 1
-        read[role, role + seq_len : role + seq_len + starts] -= 1
-    as_input, as_target = read.cumsum(axis=1)[:, :num_tokens].tolist()
-    return tuple(as_input), tuple(as_target)
+    """Return the rows of a batch, token by token: T inputs and their targets from each start."""
+    rows = ((start, tokens[start : start + seq_len + 1].tolist()) for start in starts)
+    return tuple(Window(start=start, pieces=pieces_of(tokenizer, ids)) for start, ids in rows)
 
 
 def step_items(num_tokens: int, seq_len: int, batch_size: int) -> tuple[Item, Item]:
-    """Return the tokens that a step learns to predict, and the windows it may draw from.
-
-    Raises:
-        ValueError: If the text has no window.
-    """
+    """Return the tokens that a step learns to predict, and the windows it may draw from."""
     num_starts(num_tokens, seq_len)
     values = {"batch_size": batch_size, "seq_len": seq_len, "num_tokens": num_tokens}
     source = "nanoGPT, train.py: get_batch"

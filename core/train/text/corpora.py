@@ -14,23 +14,13 @@ LESSONS: Final = Path(__file__).with_name("lessons.txt")
 VALIDATION_SHARE: Final = 0.1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Corpus:
-    """A text.
+    """A text: its title in English, translated where it is shown; samples begin with the prompt."""
 
-    Attributes:
-        key: Its name in a config.
-        title: Words for it, in English; translated where it is shown.
-        load: Returns the text.
-        prompt: Where samples begin.
-        source: Who wrote it, and under which licence.
-    """
-
-    key: str
     title: str
     load: Callable[[], str]
     prompt: str
-    source: str
 
 
 def language_reference() -> str:
@@ -40,31 +30,22 @@ def language_reference() -> str:
     return "\n".join(topics[name] for name in sorted(topics))
 
 
-_ROWS = (
-    Corpus(
-        key="language_reference",
-        title=N_("The Python language reference"),
-        load=language_reference,
-        prompt="The ",
-        source="pydoc_data.topics of the running Python; PSF licence",
-    ),
-    Corpus(
-        key="lessons",
-        title=N_("This app's own lessons"),
-        load=lambda: LESSONS.read_text(encoding="utf-8"),
-        prompt="",
-        source="the Markdown and lessons.toml under pages/",
-    ),
+CORPORA: Final[Mapping[str, Corpus]] = MappingProxyType(
+    {
+        # pydoc_data.topics of the running Python; PSF licence
+        "language_reference": Corpus(
+            N_("The Python language reference"), language_reference, prompt="The "
+        ),
+        # the Markdown and lessons.toml under pages/
+        "lessons": Corpus(
+            N_("This app's own lessons"), lambda: LESSONS.read_text(encoding="utf-8"), prompt=""
+        ),
+    }
 )
-CORPORA: Final[Mapping[str, Corpus]] = MappingProxyType({row.key: row for row in _ROWS})
 
 
 def load_corpus(key: str) -> str:
-    """Return the text of a row of `CORPORA`.
-
-    Raises:
-        ValueError: If there is no such row.
-    """
+    """Return the text of a row of `CORPORA`."""
     if key not in CORPORA:
         raise ValueError(
             _("There is no text {key!r}; choose {known}, or upload a file.").format(
@@ -103,12 +84,6 @@ def decode_upload(content: bytes) -> str:
 
 def check_text(text: str, num_tokens: int, vocab_size: int, seq_len: int) -> None:
     """Refuse a text that a run cannot learn from.
-
-    Args:
-        text: The text.
-        num_tokens: Its length in tokens.
-        vocab_size: Its different tokens.
-        seq_len: The context of the model.
 
     Raises:
         ValueError: If it is empty, of one character, or shorter than the context needs.

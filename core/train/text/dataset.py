@@ -28,13 +28,7 @@ PROMPT_CHARACTERS: Final = 12
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextEntropy:
-    """Reference losses of a text, in nats per token.
-
-    Attributes:
-        uniform: ln V, the loss of a model that knows nothing.
-        unigram: Entropy of the token frequencies: knows how often each token comes.
-        bigram: Entropy of a token given the one before it: knows which follow which.
-    """
+    """Losses in nats per token of who knows nothing, the token frequencies, or the token before."""
 
     uniform: float
     unigram: float
@@ -43,16 +37,7 @@ class TextEntropy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dataset:
-    """A text, cut into tokens.
-
-    Attributes:
-        text: The whole text.
-        title: What the reader calls it.
-        tokens: (num_tokens,) ids; the last tenth is for validation.
-        tokenizer: Its tokenizer.
-        entropy: Its reference losses.
-        prompt: Where samples begin.
-    """
+    """A text as (num_tokens,) ids, the last tenth for validation; samples begin with the prompt."""
 
     text: str
     title: str
@@ -118,12 +103,8 @@ def build_dataset(
     )
 
 
-def dataset_of(config: TrainConfig, upload: bytes | None, upload_name: str) -> Dataset:
-    """Return the text of a config cut into tokens; the last few are kept.
-
-    Raises:
-        ValueError: If there is no such text, or the upload is not one.
-    """
+def dataset_of(config: TrainConfig, upload: bytes | None = None, upload_name: str = "") -> Dataset:
+    """Return the text of a config cut into tokens; the last few are kept."""
     # Only what decides the tokens: the shortest context suits every text, and is the same key.
     only = TrainConfig(
         corpus=config.corpus,
@@ -180,11 +161,7 @@ def load_dataset(directory: Path) -> Dataset:
 
 
 def text_entropy(tokens: Tokens, vocab_size: int) -> TextEntropy:
-    """Return the reference losses of a text from its own counts.
-
-    Args:
-        tokens: (num_tokens,) ids, at least two.
-        vocab_size: Size of the vocabulary.
+    """Return the reference losses of a text of at least two tokens from its own counts.
 
     Source: Shannon 1951, Prediction and Entropy of Printed English: F_1 and F_2.
     """

@@ -1,27 +1,24 @@
-"""The end of a text as the tokens that a model reads, each with a sign that can be seen."""
+"""The tokens of a text, each with a sign that can be seen, and where they stand in it."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from core.language import N_
-from core.train.text.tokenizers import CharacterTokenizer, Tokenizer
+from core.train.text.tokenizers import BPETokenizer, ByteTokenizer, CharacterTokenizer, Tokenizer
 
 # Unicode's own sign for a space, U+2423: a middle dot also multiplies and parts words here.
 SIGNS: Final = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"}
+CHARACTER: Final = N_("character")
+BYTE: Final = N_("byte")
+BPE: Final = N_("BPE")
 SIGNS_TOLD: Final = N_("␣ is a space, ↵ the end of a line, ⇥ a tab.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pieces:
-    """The last tokens of a text.
-
-    Attributes:
-        token_ids: At most as many as were asked for.
-        num_all: Tokens of the whole text.
-        unknown: Characters that the tokenizer does not know, each once; they were left out.
-    """
+    """The last tokens of a text of `num_all`; `unknown` characters, each once, were left out."""
 
     token_ids: tuple[int, ...]
     num_all: int
@@ -63,3 +60,58 @@ def visible(text: str) -> str:
 def _seen(character: str) -> str:
     is_unseen = unicodedata.category(character)[0] in "CZ"
     return f"{ord(character):02X}" if is_unseen else character
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """A token and the part of the text that it stands for, in characters; a byte has a part of one.
+
+    >>> [(span.id, span.start, span.end) for span in spans_of_bytes("é", ByteTokenizer())]
+    [(195, 0.0, 0.5), (169, 0.5, 1.0)]
+    """
+
+    id: int
+    sign: str
+    start: float
+    end: float
+
+
+def character_spans(text: str, tokenizer: CharacterTokenizer) -> tuple[Span, ...]:
+    """Return a token a character; characters that the vocabulary lacks have none."""
+    found = []
+    for place, character in enumerate(text):
+        if character in tokenizer.characters:
+            number = int(tokenizer.encode(character)[0])
+            sign = vocabulary_signs(tokenizer, [number])[0]
+            found.append(Span(id=number, sign=sign, start=place, end=place + 1))
+    return tuple(found)
+
+
+def spans_of_bytes(text: str, tokenizer: ByteTokenizer | BPETokenizer) -> tuple[Span, ...]:
+    """Return the tokens of bytes; those of one character share its place, or end within it."""
+    # Where each byte of the text begins, in characters; the last entry is the end.
+    edges: list[float] = []
+    for place, character in enumerate(text):
+        width = len(character.encode())
+        edges += [place + part / width for part in range(width)]
+    edges.append(float(len(text)))
+    ids = [int(each) for each in tokenizer.encode(text)]
+    found, end = [], 0
+    for number, sign in zip(ids, vocabulary_signs(tokenizer, ids), strict=True):
+        start, end = end, end + len(tokenizer.raw(number))
+        found.append(Span(id=number, sign=sign, start=edges[start], end=edges[end]))
+    return tuple(found)
+
+
+def all_spans(text: str, tokenizer: Tokenizer, bpe: BPETokenizer) -> Mapping[str, tuple[Span, ...]]:
+    """Return the tokens of each tokenizer by its name, a message id.
+
+    A model's own tokenizer of characters lends its vocabulary, one of BPE stands in for `bpe`.
+    """
+    known = tokenizer if isinstance(tokenizer, CharacterTokenizer) else CharacterTokenizer.of(text)
+    merged = tokenizer if isinstance(tokenizer, BPETokenizer) else bpe
+    return {
+        CHARACTER: character_spans(text, known),
+        BYTE: spans_of_bytes(text, ByteTokenizer()),
+        BPE: spans_of_bytes(text, merged),
+    }

@@ -19,24 +19,15 @@ _BYTES: Final = Formula("num_tokens * bytes_per_token")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenFiles:
-    """The same tokens written twice.
+    """The same tokens written by `tofile` and by `np.save`; whether np.memmap and np.load agree.
 
-    Attributes:
-        raw_bytes: Of the file that `tofile` wrote: the tokens and nothing else.
-        npy_bytes: Of the file that `np.save` wrote.
-        error: What np.load says of the first, although its name ends in .npy.
-        has_same_tokens: Whether np.memmap of the first and np.load of the second agree.
+    `error` is what np.load says of the first, although its name ends in .npy.
     """
 
     raw_bytes: int
     npy_bytes: int
     error: str
     has_same_tokens: bool
-
-    @property
-    def header_bytes(self) -> int:
-        """What .npy holds beside the tokens: dtype, shape and order of the dimensions."""
-        return self.npy_bytes - self.raw_bytes
 
 
 def write_token_files(tokens: Tokens, dtype: str) -> TokenFiles:
@@ -72,12 +63,7 @@ def bytes_of_tokens(num_tokens: int, dtype: str) -> Item:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Loaded:
-    """What became of a checkpoint.
-
-    Attributes:
-        written: The object as Python wrote it.
-        error: The reason in torch.load's message; "" where it was read.
-    """
+    """A checkpoint as Python wrote it, and why torch.load refuses it; "" where it was read."""
 
     written: str
     error: str

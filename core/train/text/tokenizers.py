@@ -30,12 +30,9 @@ _WORD: Final = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Piece:
-    """The part of a text that one token stands for.
+    """The part of a text that one token stands for: its UTF-8 bytes, and where they lie in it.
 
-    Attributes:
-        token_id: Its number in the vocabulary.
-        raw: Its UTF-8 bytes; a part of a character's, perhaps.
-        start, end: Where it lies among the bytes of the text.
+    They may be a part of a character's.
     """
 
     token_id: int

@@ -20,8 +20,7 @@ import psutil
 from core.language import _
 from core.train.config import TrainConfig
 from core.train.control.commands import StopSignal
-from core.train.control.device import DeviceGoneError, hold_device
-from core.train.control.training_device import TrainingDevice
+from core.train.control.device import DeviceGoneError, TrainingDevice, hold_device
 from core.train.run.directory import read_info
 from core.train.run.disk import RunStorageError
 from core.train.run.reader import RunReader
@@ -62,25 +61,18 @@ def _open_and_work(directory: Path, asked_at: float | None) -> int:
 
 
 def last_attempt(directory: Path) -> int:
-    """Return the number of the newest attempt, whichever file still knows it; 0 before the first.
-
-    Raises:
-        ValueError: metrics.bin is not ours or has a newer format.
-    """
+    """Return the number of the newest attempt, whichever file still knows it; 0 if none does."""
     state, increment = read_state(directory), RunReader(directory).read_new()
-    in_events = [event["attempt"] for event in increment.events if "attempt" in event]
+    in_events = [event.get("attempt") or 0 for event in increment.events]
     in_records = int(increment.records["attempt"].max(initial=0))
     in_state = state.attempt if state.pid is not None else 0
-    return max([in_state, in_records, *(n for n in in_events if isinstance(n, int))])
+    return max(in_state, in_records, *in_events)
 
 
 def work(store: RunStore, info: Info, asked_at: float | None) -> None:
     """Train the run; the caller holds its lock.
 
-    Args:
-        store: Open for the new attempt.
-        info: Its run.json.
-        asked_at: Place in the queue for the device; None for a run that will not wait.
+    `asked_at`: place in the queue for the device; None for a run that will not wait.
     """
     before, stop = read_state(store.directory), StopSignal().listen()
     store.write_state("starting", step=before.step, **_dials(before))
@@ -119,7 +111,7 @@ def _train(store: RunStore, info: Info, stop: StopSignal) -> None:
     import torch
 
     from core.train.learning.precision import multiply_fp32_in_fp32, pick_device
-    from core.train.worker.opening import open_session
+    from core.train.worker.session import open_session
 
     try:  # no other device than that whose lock is held
         device = pick_device(info["resolved"]["device"])

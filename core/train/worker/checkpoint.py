@@ -31,11 +31,7 @@ def save_checkpoint(
 
     The old checkpoints stay until the new one is on the disk under its final name.
 
-    Args:
-        directory: The run directory.
-        trainer: What is saved.
-        orders: What commands have asked for.
-        validation_loss: Of these very weights, if known: the best checkpoint is kept.
+    `validation_loss`: of these very weights, if known: the best checkpoint is kept.
 
     Raises:
         RunStorageError: the disk refuses; the older checkpoints are as they were.
@@ -47,11 +43,7 @@ def save_checkpoint(
 
 
 def save_milestone(directory: Path, trainer: Trainer) -> Path:
-    """Write the trainer's weights alone, so that a reader can look back at this step.
-
-    Raises:
-        RunStorageError: the disk refuses; nothing else has changed.
-    """
+    """Write the trainer's weights alone, so that a reader can look back at this step."""
     path = milestone_path(directory, trainer.step)
     _put_in_place(path, _weights(trainer))
     return path

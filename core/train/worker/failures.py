@@ -10,8 +10,7 @@ import psutil
 
 from core.language import N_
 from core.machine.nvml import visible_gpus
-from core.train.control.device import DeviceBusyError, DeviceGoneError
-from core.train.control.training_device import NoSuchGpuError
+from core.train.control.device import DeviceBusyError, DeviceGoneError, NoSuchGpuError
 from core.train.run.disk import RunStorageError
 
 EXIT_BUSY: Final = 75  # EX_TEMPFAIL of sysexits.h: try again later
@@ -86,14 +85,9 @@ _GPU_TROUBLES: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
-    """An early end.
+    """An early end: a word for programs, and a message id with values for its braces for people.
 
-    Attributes:
-        reason: A word for programs.
-        message: A sentence for people, as a message id.
-        values: What the braces in the message stand for.
-        exit_status: Of the worker's process.
-        is_known: False for a mistake of ours, whose traceback belongs in the log.
+    A mistake of ours is not known: its traceback belongs in the log.
     """
 
     reason: str

@@ -22,8 +22,7 @@ _armed: dict[str, int] = {}  # point -> times that it is still to be passed
 def arm(order: str) -> None:
     """Let the process die at a point; an empty order disarms.
 
-    Args:
-        order: "point" or "point:number", the number counting the passes from 1.
+    The order is "point" or "point:number", the number counting the passes from 1.
 
     Raises:
         ValueError: there is no such point, or the number is none.

@@ -7,8 +7,7 @@ from typing import Final
 import psutil
 
 from core.train.control.orders import Orders
-from core.train.learning.gpu_watch import watch_gpu
-from core.train.learning.memory_watch import MemoryWatch
+from core.train.learning.memory_watch import MemoryWatch, watch_gpu
 from core.train.learning.sampler import Sampler
 from core.train.learning.schedule import milestone_steps
 from core.train.learning.trainer import LaunchedStep, StepResult, Trainer
@@ -26,13 +25,7 @@ RESIDENT_SECONDS: Final = 1.0  # asking the system for the process's memory cost
 
 
 class Observer:
-    """Watches a trainer and writes to its run.
-
-    Args:
-        trainer: What is watched.
-        store: Where records, events and checkpoints go.
-        sampler: Writes the samples.
-    """
+    """Watches a trainer and writes to its run."""
 
     def __init__(self, trainer: Trainer, store: RunStore, sampler: Sampler) -> None:
         self.trainer, self.store, self.sampler = trainer, store, sampler
@@ -155,13 +148,9 @@ class Observer:
         )
 
     def save(self, orders: Orders) -> bool:
-        """Save a checkpoint; a disk that refuses costs this checkpoint, not the run.
+        """Save a checkpoint; return whether the trainer's step is now safe on the disk.
 
-        Args:
-            orders: What commands have asked for, which is part of it.
-
-        Returns:
-            Whether the trainer's present step is now safe on the disk.
+        A disk that refuses costs this checkpoint, not the run.
         """
         step = self.trainer.step
         if self.saved_step == step:

@@ -5,32 +5,26 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from core.language import N_
+import torch
+
+from core.train.config import TrainConfig
 from core.train.control.commands import Command, Inbox, StopSignal
-from core.train.control.orders import Orders, acknowledge
-from core.train.learning.trainer import StepResult
-from core.train.run.state import TIME_IS_UP
+from core.train.control.orders import Orders, acknowledge, standing_orders
+from core.train.learning.sampler import Sampler
+from core.train.learning.trainer import StepResult, Trainer
+from core.train.run.directory import checkpoints, forget_milestones
+from core.train.run.state import NON_FINITE_PAUSE, NOT_SAVED, TIME_IS_UP
+from core.train.run.store import RunStore
+from core.train.text.dataset import Dataset, load_dataset
+from core.train.worker.checkpoint import load_checkpoint
 from core.train.worker.observer import Observer
 
 STATE_SECONDS: Final = 0.5  # how often state.json follows the run
 IDLE_SECONDS: Final = 0.02  # between two looks into the inbox while nothing is due
 
-NON_FINITE_PAUSE: Final = N_(
-    "The loss or a gradient is no longer a finite number. The weights were left as they were; "
-    "lower the learning rate and resume, or stop."
-)
-NOT_SAVED: Final = N_("A checkpoint could not be written; the run goes on without it.")
-
 
 class Session:
-    """Drives a trainer until its last step, its time limit, a stop command or a signal.
-
-    Args:
-        observer: The trainer, and where it is written down.
-        inbox: Where commands arrive.
-        orders: What commands have asked for before this worker.
-        stop: Remembers a signal to the process.
-    """
+    """Drives a trainer until its last step, its time limit, a stop command or a signal."""
 
     def __init__(self, observer: Observer, inbox: Inbox, orders: Orders, stop: StopSignal) -> None:
         self.observer, self.inbox, self._stop = observer, inbox, stop
@@ -218,14 +212,7 @@ class Session:
         message: str = "",
         values: Mapping[str, float | None] | None = None,
     ) -> None:
-        """Take on a state; a reason once given stays until the run goes on.
-
-        Args:
-            state: One of core.train.run.state.STATES.
-            reason: A word for programs.
-            message: A sentence for people, as a message id.
-            values: What the braces in the message stand for.
-        """
+        """Take on a state; a reason once given stays until the run goes on."""
         changed = state != self.state
         self.state = state
         if reason or state in ("running", "paused"):
@@ -250,3 +237,43 @@ class Session:
             trained_seconds=self.trainer.trained_seconds,
             resident_bytes=self.observer.resident_bytes(),
         )
+
+
+def open_session(
+    config: TrainConfig, store: RunStore, device: torch.device, stop: StopSignal | None = None
+) -> Session:
+    """Return the session of a run of a resolved precision, at its newest readable checkpoint."""
+    directory = store.directory
+    dataset = load_dataset(directory / "data")
+    trainer, saved = _newest_trainer(config, dataset, device, store)
+    forget_milestones(directory, after=trainer.step)
+    text, prompt = dataset.text, dataset.prompt
+    sampler = Sampler(text, dataset.tokenizer, prompt, config.seed, config.precision)
+    orders = standing_orders(directory, saved)
+    observer = Observer(trainer, store, sampler)
+    return Session(observer, Inbox(directory, orders.last_command), orders, stop or StopSignal())
+
+
+def _newest_trainer(
+    config: TrainConfig, dataset: Dataset, device: torch.device, store: RunStore
+) -> tuple[Trainer, Orders]:
+    for path in reversed(checkpoints(store.directory)):
+        # A file that cannot be loaded may leave a trainer half changed: each try has its own.
+        trainer = _fresh_trainer(config, dataset, device)
+        try:
+            return trainer, load_checkpoint(path, trainer)
+        except ValueError as error:
+            told = {"tensor": path.name, "message": str(error)}
+            store.append_event("finding", 0, finding="damaged_checkpoint", **told)
+    at_first = Orders(max_steps_per_second=config.max_steps_per_second)
+    return _fresh_trainer(config, dataset, device), at_first
+
+
+def _fresh_trainer(config: TrainConfig, dataset: Dataset, device: torch.device) -> Trainer:
+    return Trainer(
+        config,
+        dataset.training_tokens,
+        dataset.validation_tokens,
+        dataset.tokenizer.vocab_size,
+        device,
+    )

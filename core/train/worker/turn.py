@@ -7,9 +7,8 @@ from typing import Final
 
 from core.language import N_
 from core.train.control.commands import Command, Inbox, StopSignal
-from core.train.control.device import DeviceBusyError, hold_first, stand_in_queue
+from core.train.control.device import DeviceBusyError, TrainingDevice, hold_first, stand_in_queue
 from core.train.control.orders import acknowledge
-from core.train.control.training_device import TrainingDevice
 from core.train.run.store import RunStore
 
 LOOK_SECONDS: Final = 0.1
@@ -29,16 +28,7 @@ def device_in_turn(
 ) -> Iterator[TrainingDevice]:
     """Wait for the device, first come first served; hold it while the block runs, and give it.
 
-    Args:
-        kind: "cpu", "cuda" or "mps".
-        run: Name of the run directory.
-        asked_at: Unix time at which the start was asked for, in seconds.
-        give_up: Asked again and again while waiting.
-        gpu: Which GPU, as in `training_devices`; empty for the first that becomes free.
-
-    Raises:
-        QueueLeftError: `give_up` said yes.
-        NoSuchGpuError: there is no such GPU.
+    `give_up` is asked again and again while waiting; then a QueueLeftError.
     """
     with ExitStack() as held:
         with stand_in_queue(kind, run, asked_at, gpu) as its_turn:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
@@ -13,20 +14,21 @@ from core.autograd.accumulation import (
     Reset,
     bytes_after_reset,
     count_calls,
+    micro_batches,
 )
 from core.budget import Item
-from core.figures.autograd.accumulation_and_recomputation.kept import kept_picture
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from core.units import format_count
 from pages.autograd.accumulation_and_recomputation.checkpointing import measured_item
-from pages.autograd.accumulation_and_recomputation.inputs import ASK, Case
-from pages.autograd.accumulation_and_recomputation.measured import in_pieces
-from pages.autograd.accumulation_and_recomputation.question import ask_after_three_calls
+from pages.autograd.accumulation_and_recomputation.inputs import ASK, DOING, Case
+from pages.autograd.accumulation_and_recomputation.kept import kept_picture, layout_of
 from pages.autograd.accumulation_and_recomputation.snippets import (
     counting_snippet,
     pieces_snippet,
 )
+from pages.shared.job import in_turn
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -35,28 +37,20 @@ RESETS: Final[tuple[Reset, ...]] = ("never", "zero", "none")
 RESET_CODE: Final = {"zero": "grad.zero_()", "none": "grad = None"}
 PARAMS: Final = (10_000, 100_000, 1_000_000, 10_000_000)
 COUNTS: Final = (1, 2, 4, 8)
-HEIGHT_PX: Final = 340
 _SOURCE: Final = N_("the storage of .grad, held weakly, after optimizer.zero_grad()")
+_in_pieces = st.cache_data(max_entries=32, show_spinner=False)(micro_batches)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Accumulating:
-    """What is added up.
+    """What is added up."""
 
-    Attributes:
-        num_pieces: Micro-batches, and so calls of backward before a step.
-        reset, every: What resets `.grad`, and after how many calls.
-        loss: Of the one number, computed anew for every call.
-        is_divided: Whether the loss of a micro-batch is divided by their number.
-        num_params: Of a model whose gradients are reset.
-    """
-
-    num_pieces: int
+    num_pieces: int  # micro-batches, and so calls of backward before a step
     reset: Reset
-    every: int
-    loss: Loss
-    is_divided: bool
-    num_params: int
+    every: int  # calls after which `.grad` is reset
+    loss: Loss  # of the one number, computed anew for every call
+    is_divided: bool  # whether the loss of a micro-batch is divided by their number
+    num_params: int  # of a model whose gradients are reset
 
 
 def choose_accumulating() -> Accumulating:
@@ -64,7 +58,8 @@ def choose_accumulating() -> Accumulating:
         "pieces", _("Micro-batches"), COUNTS, default=4,
         help=_("Each is one call of backward."),
     )  # fmt: skip
-    reset = ASK.segmented("reset", _("Reset"), RESETS, default="never", labels=_reset_name)
+    names = {"never": _("never"), "zero": "zero_()", "none": "None"}
+    reset = ASK.segmented("reset", _("Reset"), RESETS, default="never", labels=names.__getitem__)
     with st.popover(_("Calls"), icon=":material/tune:", key=ASK.key("counting_settings")):
         every = ASK.slider("every", _("Reset after every … calls"), 1, 4, default=1, step=1)
         is_divided = ASK.toggle(
@@ -93,7 +88,7 @@ def accumulation(case: Case, asked: Accumulating) -> Shown:
     headline, numbers = _headline(calls, asked), _reset_numbers(asked)
     notes, code = [_note(calls)], counting_snippet(asked.loss, asked.reset, len(calls), asked.every)
     if asked.reset == "never":  # only then the micro-batches of a step add up
-        ran = in_pieces(case.stack, asked.num_pieces, is_divided=asked.is_divided)
+        ran = _ran(case, asked)
         headline = _("{calls}; {pieces}").format(calls=headline, pieces=_pieces_headline(ran))
         numbers = [*_pieces_numbers(ran), *numbers]
         notes = [*notes, _pieces_note(ran, is_divided=asked.is_divided)]
@@ -109,6 +104,13 @@ def accumulation(case: Case, asked: Accumulating) -> Shown:
         notes=[] if presenting() else notes,
         code=code,
     )
+
+
+def _ran(case: Case, asked: Accumulating) -> MicroBatches:
+    divided = asked.is_divided
+    work = partial(_in_pieces, case.stack, asked.num_pieces, is_divided=divided)
+    name = f"pieces {asked.num_pieces} {divided} {case.stack}"
+    return in_turn(name, work, case.stack.flops, doing=_(DOING))
 
 
 def _headline(calls: tuple[Call, ...], asked: Accumulating) -> str:
@@ -147,10 +149,6 @@ def _note(calls: tuple[Call, ...]) -> str:
     )
 
 
-def _reset_name(reset: str) -> str:
-    return {"never": _("never"), "zero": "zero_()", "none": "None"}[reset]
-
-
 def _pieces_headline(ran: MicroBatches) -> str:
     whole, piece = map(look().format_bytes, ran.peaks)
     return _(
@@ -181,13 +179,7 @@ def _pieces_note(ran: MicroBatches, *, is_divided: bool) -> str:
 
 
 def calls_picture(calls: Sequence[Call], reset: str, look: Look) -> Picture:
-    """Return a bar a call of backward: below what `.grad` held, above it what was added.
-
-    Args:
-        calls: In their order.
-        reset: The code that resets the gradient: "grad = None".
-        look: How the reader wants to see.
-    """
+    """Return a bar a call of backward: below what `.grad` held, above it what was added."""
     drawing = Drawing()
     places = [each.number for each in calls]
     parts = (
@@ -204,37 +196,23 @@ def calls_picture(calls: Sequence[Call], reset: str, look: Look) -> Picture:
         text = f"<b>{each.after:g}</b>"
         drawing.note(x=each.number, y=max(each.after, 0), text=text, yanchor="bottom")
         if each.is_reset_before:
-            _mark_reset(drawing, each.number, look)
+            drawing.shape(
+                type="line", xref="x", yref="paper", x0=each.number - 0.5, x1=each.number - 0.5,
+                y0=0, y1=1, line={"color": look.color("muted"), "width": 2, "dash": "dash"},
+            )  # fmt: skip
+    axes = layout_of(
+        look,
+        340,
+        {"title": {"text": _("call of backward")}, "dtick": 1, "showgrid": False},
+        {"title": {"text": ".grad"}, "range": [0, max(each.after for each in calls) * 1.18]},
+        barmode="stack",
+        bargap=0.4,
+    )
     return Picture(
-        figure=drawing.figure(_layout(calls, look)),
+        figure=drawing.figure(axes),
         alt=_sentence(calls, reset),
         table=_table(calls, reset),
     )
-
-
-def _mark_reset(drawing: Drawing, number: int, look: Look) -> None:
-    drawing.shape(
-        type="line", xref="x", yref="paper", x0=number - 0.5, x1=number - 0.5, y0=0, y1=1,
-        line={"color": look.color("muted"), "width": 2, "dash": "dash"},
-    )  # fmt: skip
-
-
-def _layout(calls: Sequence[Call], look: Look) -> dict[str, Any]:
-    layout = look.layout()
-    size = layout["font"]["size"]
-    still = {"fixedrange": True, "zeroline": False}
-    most = max(each.after for each in calls)
-    return layout | {
-        "height": HEIGHT_PX,
-        "barmode": "stack",
-        "bargap": 0.4,
-        "margin": {"l": 8, "r": 8, "t": 2.6 * size, "b": 8},
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
-        "xaxis": layout["xaxis"]
-        | still
-        | {"title": {"text": _("call of backward")}, "dtick": 1, "showgrid": False},
-        "yaxis": layout["yaxis"] | still | {"title": {"text": ".grad"}, "range": [0, most * 1.18]},
-    }
 
 
 def _sentence(calls: Sequence[Call], reset: str) -> str:
@@ -260,6 +238,30 @@ def _table(calls: Sequence[Call], reset: str) -> dict[str, list[Any]]:
             _("yes") if each.is_same_tensor else _("no") for each in calls
         ],
     }
+
+
+def ask_after_three_calls() -> None:
+    """Ask what .grad is after three calls without a reset; counted."""
+    first, *_between, last = count_calls(3)
+    choices = [
+        Choice(
+            f"{first.after:g}",
+            _("So it would be if backward wrote into .grad. It adds to what is there."),
+        ),
+        Choice(f"{last.after:g}"),
+        Choice(
+            _("An error: the graph is freed"),
+            _("Each call has a graph of its own: x**2 is computed anew every time."),
+        ),
+    ]
+    predict_then_reveal(
+        ASK.key("three_calls"),
+        _("x = 2. Three times y = x**2 is computed and y.backward() called. What is x.grad?"),
+        choices,
+        _("Each call adds 2x = {added:g}: {first:g}, then {last:g} after the third.").format(
+            added=last.added, first=first.after, last=last.after
+        ),
+    )
 
 
 TAB: Final = Tab(

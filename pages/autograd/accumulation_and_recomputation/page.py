@@ -5,7 +5,6 @@ from functools import partial
 from core.language import N_
 from pages.autograd.accumulation_and_recomputation import accumulation, checkpointing, trade_off
 from pages.autograd.accumulation_and_recomputation.inputs import ASK, choose_case
-from pages.autograd.accumulation_and_recomputation.question import ask_why_no_gain
 from pages.shared.tabbed_page import Page, tabbed_page
 from pages.shared.tensors.refused_inputs import refused_inputs
 
@@ -15,7 +14,7 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
-        question=ask_why_no_gain,
+        question=checkpointing.ask_why_no_gain,
         refusal=partial(refused_inputs, N_("This is not run.")),
         tabs={
             "checkpointing": checkpointing.TAB,

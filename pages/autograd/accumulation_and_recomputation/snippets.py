@@ -90,17 +90,14 @@ print((whole - summed).abs().max().item(), "is the largest difference")
 
 
 def checkpointing_snippet(case: Case) -> str:
-    """Return code that measures what is held with and without checkpoints."""
     return _stack(case.stack) + _HELD + _ONE.format(segment=case.segment)
 
 
 def trade_off_snippet(stack: Stack) -> str:
-    """Return code that measures it for segments of 1, 2, 4 ... layers."""
     return _stack(stack) + _HELD + _ALL
 
 
 def pieces_snippet(stack: Stack, num_pieces: int, *, is_divided: bool) -> str:
-    """Return code that compares the gradients of a batch and of its pieces."""
     divided = " / pieces" if is_divided else ""
     return _stack(stack) + _PIECES.format(pieces=num_pieces, divided=divided)
 

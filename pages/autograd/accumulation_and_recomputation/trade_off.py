@@ -3,19 +3,30 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from core.autograd.recomputation import NESTED, NONE, Run
+import streamlit as st
+
+from core.autograd.layer_stack import Stack
+from core.autograd.recomputation import NESTED, NONE, Run, sweep
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import format_flops
 from pages.autograd.accumulation_and_recomputation.inputs import Case
-from pages.autograd.accumulation_and_recomputation.measured import swept
+from pages.autograd.accumulation_and_recomputation.kept import axis_to, layout_of
 from pages.autograd.accumulation_and_recomputation.snippets import trade_off_snippet
 from pages.shared.charts import show_table
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
-HEIGHT_PX: Final = 400
-_NUM_TICKS: Final = 4
+_NOTE: Final = N_(
+    "Every run is a real backward pass on torch's meta device: tensors have shapes and no "
+    "elements, and bytes and FLOPs are the same. Nested: a checkpoint within a checkpoint, so "
+    "that each layer is recomputed from the input."
+)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def swept(stack: Stack) -> tuple[Run, ...]:
+    return sweep(stack)
 
 
 def trade_off(case: Case) -> Shown:
@@ -24,7 +35,7 @@ def trade_off(case: Case) -> Shown:
     return Shown(
         headline=_headline(runs),
         charts=[Chart(picture=picture, file_name="memory-against-compute")],
-        notes=[] if presenting() else [_note()],
+        notes=[] if presenting() else [_(_NOTE)],
         below=None if presenting() else lambda: _show_growth(runs),
         code=trade_off_snippet(case.stack),
     )
@@ -38,14 +49,6 @@ def _headline(runs: tuple[Run, ...]) -> str:
         segment=segment_name(best.segment),
         peak=look().format_bytes(best.peak),
         plain=look().format_bytes(plain.peak),
-    )
-
-
-def _note() -> str:
-    return _(
-        "Every run is a real backward pass on torch's meta device: tensors have shapes and no "
-        "elements, and bytes and FLOPs are the same. Nested: a checkpoint within a checkpoint, so "
-        "that each layer is recomputed from the input."
     )
 
 
@@ -65,12 +68,7 @@ def _show_growth(runs: tuple[Run, ...]) -> None:
 
 
 def trade_off_picture(runs: Sequence[Run], look: Look) -> Picture:
-    """Return two bars a run, held and peak, and a line of FLOPs with an axis of its own.
-
-    Args:
-        runs: The first one without checkpoints.
-        look: How the reader wants to see.
-    """
+    """Return two bars a run, held and peak, and a line of FLOPs with an axis of its own."""
     drawing, names = Drawing(), [segment_name(each.segment) for each in runs]
     bars = (
         (_("held after the forward pass"), "activations", [each.held for each in runs]),
@@ -99,30 +97,17 @@ def segment_name(segment: int) -> str:
 
 
 def _layout(runs: Sequence[Run], look: Look) -> dict[str, Any]:
-    layout = look.layout()
-    size = layout["font"]["size"]
-    still = {"fixedrange": True, "zeroline": False}
-    most, longest = max(each.peak for each in runs), max(each.flops for each in runs)
-    ticks = [most * number // _NUM_TICKS for number in range(_NUM_TICKS + 1)]
-    marks = [longest * number / _NUM_TICKS for number in range(_NUM_TICKS + 1)]
-    return layout | {
-        "height": HEIGHT_PX,
-        "barmode": "group",
-        "margin": {"l": 8, "r": 8, "t": 2.6 * size, "b": 8},
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
-        "xaxis": layout["xaxis"]
-        | still
-        | {"title": {"text": _("layers per checkpoint segment")}, "type": "category"},
-        "yaxis": layout["yaxis"]
-        | still
-        | {"title": {"text": _("activations kept")}, "range": [0, most * 1.06],
-           "tickvals": ticks, "ticktext": [look.format_bytes(tick) for tick in ticks]},
-        "yaxis2": layout["yaxis"]
-        | still
-        | {"title": {"text": "FLOPs"}, "range": [0, longest * 1.06], "overlaying": "y",
-           "side": "right", "showgrid": False,
-           "tickvals": marks, "ticktext": [format_flops(mark) for mark in marks]},
-    }  # fmt: skip
+    flops = axis_to(max(each.flops for each in runs), "FLOPs", format_flops)
+    peak = max(each.peak for each in runs)
+    layout = layout_of(
+        look,
+        400,
+        {"title": {"text": _("layers per checkpoint segment")}, "type": "category"},
+        axis_to(peak, _("activations kept"), look.format_bytes),
+        barmode="group",
+    )
+    second = {"overlaying": "y", "side": "right", "showgrid": False}
+    return layout | {"yaxis2": layout["yaxis"] | flops | second}
 
 
 def _sentence(runs: Sequence[Run], look: Look) -> str:

@@ -6,11 +6,9 @@ from typing import Final
 import streamlit as st
 
 from core.autograd.built_graphs import BUILT_GRAPHS
-from core.autograd.differences import Difference, Reason, finite_differences
-from core.autograd.formulas.substitution import described, holds, substituted
-from core.autograd.formulas.table import formula_of
+from core.autograd.differences import Difference, Reason, finite_differences, module_differences
+from core.autograd.formulas import described, formula_of, substituted
 from core.autograd.graph import Node
-from core.autograd.module_differences import module_differences
 from core.autograd.program import function_of
 from core.expressions import ExpressionError
 from core.language import N_, _, ngettext
@@ -54,7 +52,7 @@ def chain_rule(case: Case, is_checked: bool) -> Shown:
     """List the nodes that ran with what each multiplies its incoming gradient by."""
     by_id = {node.id: node for node in case.capture.nodes}
     ran = [by_id[key] for key in case.capture.order if not by_id[key].leaf]
-    headline, notes = _check(case) if is_checked else (_headline(case, ran), [])
+    headline, notes = _check(case) if is_checked else (_headline(ran), [])
     with st.container(key=ASK.key("formulas")):
         for number, node in enumerate(ran[: MOST // 4 if presenting() else MOST], start=1):
             _show(case, number, node)
@@ -66,10 +64,10 @@ def chain_rule(case: Case, is_checked: bool) -> Shown:
     return Shown(headline=headline, notes=notes, code=snippet(case))
 
 
-def _headline(case: Case, ran: list[Node]) -> str:
+def _headline(ran: list[Node]) -> str:
     if not ran:
         return _("No node ran: there is no gradient to follow")
-    known = sum(holds(node, case.capture.edges) for node in ran)
+    known = sum(formula_of(node) is not None for node in ran)
     message = ngettext(
         "{count} derivative, one after another, gives every gradient",
         "{count} derivatives, one after another, give every gradient",
@@ -81,16 +79,18 @@ def _headline(case: Case, ran: list[Node]) -> str:
 
 
 def _show(case: Case, number: int, node: Node) -> None:
-    formula = formula_of(node.type)
+    formula = formula_of(node)
     if presenting():  # letters are larger: one stands below the other
         label = rule = numbers = st.container()
     else:
         label, rule, numbers = st.columns([2, 3, 4])
     label.markdown(f"{number}. `{node.label}`")
-    if formula is not None and formula.inputs and holds(node, case.capture.edges):
-        rule.latex(formula.latex)
+    if formula is None:
+        rule.caption(described(node))
     else:
-        rule.caption(described(node, case.capture.edges))
+        rule.latex(formula.latex)
+        if formula.departs:
+            rule.caption(_(formula.remark))
     if text := substituted(node, case.capture.edges):
         numbers.latex(text)
 

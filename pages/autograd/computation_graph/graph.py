@@ -6,11 +6,9 @@ from typing import Final
 
 import streamlit as st
 
-from core.autograd.collapse import collapse
+from core.autograd.collapse import Box, collapse
 from core.autograd.errors import Explanation
-from core.autograd.export import to_json
-from core.autograd.graph import Capture, Node
-from core.autograd.view import Box
+from core.autograd.graph import Capture, Node, to_json
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from core.units import format_bytes, format_flops, format_seconds

@@ -38,32 +38,19 @@ _MAX_NAME: Final = 80  # letters of a run's name, and some more, so that a wrong
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """What was captured.
+    """What was captured."""
 
-    Attributes:
-        source: The program; "" of a graph that is built.
-        leaves: What the program was handed, by name.
-        built: The row of a graph that is built, and its number.
-        run: The run whose step was captured; None of a program and of a graph that is built.
-        capture: What ran.
-        explanations: Why it ended early, or what made NaN; None of neither. And torch's warnings.
-        as_tensors: Whether values are drawn as nodes, and operations between them.
-        is_heated: Whether nodes are coloured by their gradient's norm.
-        leaf: The leaf that is changed; "" if there is none.
-        delta: By how much.
-    """
-
-    source: str
+    source: str  # the program; "" of a graph that is built
     leaves: Mapping[str, Any]  # torch tensors
-    capture: Capture
-    explanations: Explanations = (None, ())
-    as_tensors: bool = False
-    is_heated: bool = False
-    built: BuiltGraph | None = None
+    capture: Capture  # what ran
+    explanations: Explanations = (None, ())  # why it ended early or made NaN; torch's warnings
+    as_tensors: bool = False  # whether values are drawn as nodes, and operations between them
+    is_heated: bool = False  # whether nodes are coloured by their gradient's norm
+    built: BuiltGraph | None = None  # the row of a graph that is built, and its number
     run: RunStep | None = None
     number: int = 0
-    leaf: str = ""
-    delta: float = 0.0
+    leaf: str = ""  # the leaf that is changed; "" if there is none
+    delta: float = 0.0  # by how much
 
     @property
     def changed(self) -> str:

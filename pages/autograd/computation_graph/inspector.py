@@ -5,11 +5,10 @@ from typing import Final
 
 import streamlit as st
 
-from core.autograd.formulas.substitution import described, holds, substituted
-from core.autograd.formulas.table import formula_of
+from core.autograd.collapse import Box
+from core.autograd.formulas import described, formula_of, substituted
 from core.autograd.graph import Ghost, Node, Saved, TensorInfo
 from core.autograd.program import capture_program
-from core.autograd.view import Box
 from core.dtypes import FORMATS
 from core.language import _
 from core.units import format_bytes, format_flops, format_seconds
@@ -57,13 +56,11 @@ def _show_ghost(ghost: Ghost) -> None:
 
 def _show_node(case: Case, node: Node) -> None:
     st.markdown(f"**`{node.label}`** · {node.type}")
-    formula = formula_of(node.type)
-    if formula is not None and formula.inputs and holds(node, case.capture.edges):
+    if formula := formula_of(node):
         st.latex(rf"{formula.forward} \qquad {formula.latex}")
-    numbers = substituted(node, case.capture.edges)
-    if numbers:
+    if numbers := substituted(node, case.capture.edges):
         st.latex(numbers)
-    st.caption(described(node, case.capture.edges))
+    st.caption(described(node))
     if case.built is None and not node.leaf:
         _offer_jacobian(case, node)
     show_table(

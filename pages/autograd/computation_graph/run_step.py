@@ -20,19 +20,12 @@ from pages.shared.page_links import show_link
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunStep:
-    """The newest checkpoint of a run.
+    """The newest checkpoint of a run."""
 
-    Attributes:
-        directory: The run directory.
-        title: What the reader calls the run.
-        step: Optimizer steps that its model had learned.
-        batch_size: Sequences of one of its forward passes.
-    """
-
-    directory: Path
-    title: str
-    step: int
-    batch_size: int
+    directory: Path  # the run directory
+    title: str  # what the reader calls the run
+    step: int  # optimizer steps that its model had learned
+    batch_size: int  # sequences of one of its forward passes
 
     @property
     def words(self) -> str:
@@ -40,11 +33,7 @@ class RunStep:
 
 
 def newest_step(name: str) -> RunStep:
-    """Return the newest checkpoint of the run of that name, which a link may have made up.
-
-    Raises:
-        ValueError: If there is no such run, it is damaged, or has no checkpoint yet.
-    """
+    """Return the newest checkpoint of the run of that name, which a link may have made up."""
     try:
         run = summarize(open_run_directory(runs_directory(), name))
     except FileNotFoundError as error:
@@ -60,11 +49,7 @@ def newest_step(name: str) -> RunStep:
 
 
 def captured_step(run: RunStep) -> Capture:
-    """Return the capture of a run's step; sessions share it, and wait for one child together.
-
-    Raises:
-        ValueError: If it is too large, failed, or this browser or all of them ask too often.
-    """
+    """Return the capture of a run's step; sessions share it, and wait for one child together."""
     with st.spinner(_("Capturing a step of the run in a separate process…")):
         return _captured(str(run.directory), run.step)
 

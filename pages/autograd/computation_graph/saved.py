@@ -55,9 +55,9 @@ def _below(case: Case) -> None:
     if case.built is not None and case.built.key.startswith("block"):
         _show_closed_form(case)
         query = {
-            "memory_model": "gpt2",
-            "memory_batch": "1",
-            "memory_seq": str(case.number),
+            "plan_model": "gpt2",
+            "plan_checkpointing": "none",
+            "plan_length": str(case.number),
         }
         show_link("plan/training_memory", _("What training all of GPT-2 keeps →"), query)
 

@@ -29,7 +29,6 @@ function choose(view, code) {
 
 function tell(view) {
   const written = hexCode(view.data.format, view.code);
-  if (!view.data.reports) return;
   view.sent.push(written);
   view.report(written);
 }

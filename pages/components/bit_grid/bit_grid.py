@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import streamlit as st
 
 from core.dtypes import CodebookFormat, FloatFormat, Format, IntFormat
 from core.dtypes.number_formats.float_format import RULES
 from pages.components.bit_grid.words import grid_words
-from pages.shared.settings import presenting
-
-Size = Literal["full", "compact"]
+from pages.shared.settings import locked, presenting
 
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: each part uses the ones before it.
@@ -31,19 +29,14 @@ _mount = st.components.v2.component(
 
 
 def format_row(fmt: Format) -> Mapping[str, Any]:
-    """Return what codec.js needs to know about a format; every number is exact as a float64.
-
-    Raises:
-        ValueError: If the kind of format is not known to the browser.
-    """
+    """Return what codec.js needs to know about a format; every number is exact as a float64."""
     row: dict[str, Any] = {"name": fmt.name, "bits": fmt.bits}
     if isinstance(fmt, FloatFormat):
         return row | {"kind": "float"} | {name: getattr(fmt, name) for name in RULES}
     if isinstance(fmt, IntFormat):
         return row | {"kind": "int", "signed": fmt.signed, "fraction_bits": fmt.fraction_bits}
-    if isinstance(fmt, CodebookFormat):
-        return row | {"kind": "codebook", "signed": False, "values": list(fmt.values)}
-    raise ValueError(f"the browser has no codec for {type(fmt).__name__}")
+    assert isinstance(fmt, CodebookFormat)  # noqa: S101  there are three kinds
+    return row | {"kind": "codebook", "signed": False, "values": list(fmt.values)}
 
 
 def hex_code(fmt: Format, code: int) -> str:
@@ -56,15 +49,14 @@ def hex_code(fmt: Format, code: int) -> str:
     return f"0x{code:0{-(-fmt.bits // 4)}X}"
 
 
-def bit_grid(  # noqa: PLR0913  a number, where it goes, and how much is shown
+def bit_grid(
     fmt: Format,
     code: int,
-    *,
     key: str,
-    on_code: Callable[[str], None] | None = None,
-    size: Size = "full",
+    on_code: Callable[[str], None],
+    *,
+    is_compact: bool = False,
     show_map: bool = False,
-    locked: bool = False,
 ) -> None:
     """Show a number as bits to click.
 
@@ -72,26 +64,23 @@ def bit_grid(  # noqa: PLR0913  a number, where it goes, and how much is shown
         fmt: The format, named or designed.
         code: The code to show; the browser keeps its own newer one until this changes.
         key: The key of this part on its page.
-        on_code: Called with the code in hexadecimal after the reader has chosen one; without it
-            the browser keeps the code to itself.
-        size: "full"; "compact" leaves the details out.
+        on_code: Called with the code in hexadecimal after the reader has chosen one.
+        is_compact: Leave the details out.
         show_map: All codes below the bits, for formats of at most 16 bits.
-        locked: Look, but do not touch.
     """
     data: dict[str, Any] = {
         "format": format_row(fmt),
         "code": hex_code(fmt, code),
         "words": grid_words(),
-        "reports": on_code is not None,
-        "size": size,
+        "size": "compact" if is_compact else "full",
         "map": show_map,
-        "locked": locked,
+        "locked": locked(),
         "present": presenting(),
     }
-
-    def changed() -> None:
-        if on_code is not None:
-            on_code(str(st.session_state[key]["code"]))
-
     # Streamlit loads pandas to look into a dict, but not into a list.
-    _mount(key=key, data=[data], height="content", on_code_change=changed)
+    _mount(
+        key=key,
+        data=[data],
+        height="content",
+        on_code_change=lambda: on_code(str(st.session_state[key]["code"])),
+    )

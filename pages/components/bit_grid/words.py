@@ -4,7 +4,7 @@ from typing import Final
 
 from core.language import N_, _
 
-_FIELDS: Final = {
+WORDS: Final = {
     "field_sign": N_("sign"),
     "field_exponent": N_("exponent"),
     "field_mantissa": N_("mantissa"),
@@ -18,8 +18,6 @@ _FIELDS: Final = {
     "num_bits": N_("{count} bits"),
     "bits": N_("The bits of {format}: arrow keys move, space flips, 0 and 1 set"),
     "bit": N_("bit {number}, {field}"),
-}
-KINDS: Final = {
     "kind_zero": N_("zero"),
     "kind_subnormal": N_("subnormal"),
     "kind_normal": N_("normal"),
@@ -27,8 +25,6 @@ KINDS: Final = {
     "kind_nan": N_("not a number"),
     "kind_integer": N_("whole number"),
     "kind_codebook": N_("table entry"),
-}
-_REASONS: Final = {
     "why_zero": N_("The lowest exponent field and a mantissa of zero: zero, with a sign."),
     "why_subnormal": N_("The lowest exponent field: no hidden 1, so bits are lost one by one."),
     "why_normal": N_("An ordinary exponent field: a hidden 1 stands before the mantissa."),
@@ -36,8 +32,6 @@ _REASONS: Final = {
     "why_nan": N_("This code is kept for “not a number”."),
     "why_integer": N_("Each bit stands for a power of two; the sign bit for a negative one."),
     "why_codebook": N_("The bits name a place in a table; the number stands there."),
-}
-_LINES: Final = {
     "why": N_("Kind"),
     "code": N_("Code"),
     "decimal": N_("Exactly"),
@@ -46,8 +40,6 @@ _LINES: Final = {
     "ulp": N_("Step (ULP)"),
     "place": N_("Place"),
     "place_value": N_("{smaller} below it, {larger} above it"),
-}
-_STEPS: Final = {
     "below": N_("−1 ULP"),
     "above": N_("+1 ULP"),
     "no_below": N_("none"),
@@ -60,8 +52,6 @@ _STEPS: Final = {
     "set_min_subnormal": N_("min subnormal"),
     "set_infinity": "∞",
     "set_nan": "NaN",
-}
-_ENTRY: Final = {
     "enter": N_("Number or code"),
     "example": "0.1 1/3 2^-10 0x2E66",
     "store": N_("Store"),
@@ -80,8 +70,4 @@ _ENTRY: Final = {
 
 def grid_words() -> dict[str, str]:
     """Return the words by the names that the JavaScript uses; placeholders stay in braces."""
-    return {
-        name: _(text)
-        for table in (_FIELDS, KINDS, _REASONS, _LINES, _STEPS, _ENTRY)
-        for name, text in table.items()
-    }
+    return {name: _(text) for name, text in WORDS.items()}

@@ -6,9 +6,9 @@ from typing import Final, Literal
 
 import streamlit as st
 
+from core.autograd.collapse import View
 from core.autograd.graph import Capture
 from core.autograd.layout import Drawing
-from core.autograd.view import View
 from pages.components.computation_graph.rows import graph_rows
 from pages.components.computation_graph.words import event_words, graph_words
 from pages.shared.settings import presenting, unit_system
@@ -55,18 +55,9 @@ def computation_graph(  # noqa: PLR0913  what is shown, where, and who hears of 
 ) -> None:
     """Show a captured graph and its timeline.
 
-    Args:
-        capture: What ran.
-        view: What is drawn of it, of `collapse`.
-        drawing: Where, of `texts.draw`.
-        key: The key of this part on its page.
-        on_choice: Called with ("selected", id of a box), ("step", number, or "" of the last),
-            ("expanded", path of a module to open) or ("closed", path of a module to close).
-        file_name: Of its exports, without an ending.
-        selected: Id of the chosen box.
-        step: The shown event, from 0; -1 is before all; None is the last.
-        room: Height of the picture in pixels.
-        color_by_gradient: Whether boxes are coloured by the logarithm of their gradient's norm.
+    `on_choice` is called with ("selected", id of a box), ("step", number, or "" of the last),
+    ("expanded", path of a module to open) or ("closed", path of a module to close). `step` is the
+    shown event, from 0; -1 is before all; None is the last.
     """
     data = graph_rows(capture, view, drawing, unit_system(), present=presenting()) | {
         "selected": selected,

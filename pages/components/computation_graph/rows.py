@@ -6,18 +6,19 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from core.autograd.collapse import Box, Link, View
 from core.autograd.graph import Capture, Event, Node
 from core.autograd.layout import Drawing
-from core.autograd.view import Box, Link, View
 from core.language import _
 from core.units import ByteUnit, format_bytes, format_flops
-from pages.components.computation_graph.labels import own_part, short_label
 from pages.components.computation_graph.texts import (
     Texts,
     gradient_text,
     grown_text,
     lettering,
     norm_of,
+    own_part,
+    short_label,
     tensor_text,
 )
 from pages.components.computation_graph.words import FINDINGS

@@ -1,41 +1,37 @@
 """Tensors as the few letters that fit on a box or a link, and how large a box must be for them."""
 
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 from unicodedata import east_asian_width
 
+from core.autograd.collapse import Box, Join, View
 from core.autograd.graph import Capture, Edge, Event, Ghost, Node, TensorInfo
 from core.autograd.layout import GAP_ACROSS, GAP_DOWN, Drawing, layout
-from core.autograd.view import Box, Join, View
 from core.language import _
-from pages.components.computation_graph.labels import own_part, short_label
 from pages.components.computation_graph.words import CUTS, SHORT_CUTS
 
 FEW: Final = 3  # elements that are written out
 MAX_TERMS: Final = 4  # of a sum
 MAX_ON_LINK: Final = 12  # letters, on a projector: the box that it goes to says it too
+MAX_LABEL: Final = 30  # letters
+LONG: Final = 14  # on a projector
+MAX_ON_PROJECTOR: Final = 18
+_ARGUMENTS: Final = re.compile(r"\(.+\)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lettering:
-    """How much room letters take, in pixels.
+    """How much room letters take, in pixels."""
 
-    Attributes:
-        code, letter: Width of a letter of a label, and of what stands below it.
-        line: From line to line.
-        edge: Free on each side of a box; half of it above and below.
-        padlock: Free on each side of a label, so that a padlock fits into the corner.
-        across, down: The least from box to box.
-    """
-
-    code: float
-    letter: float
-    line: float
-    edge: float
-    padlock: float
-    across: float
+    code: float  # width of a letter of a label
+    letter: float  # and of what stands below it
+    line: float  # from line to line
+    edge: float  # free on each side of a box; half of it above and below
+    padlock: float  # free on each side of a label, so that a padlock fits into the corner
+    across: float  # the least from box to box
     down: float
 
 
@@ -52,6 +48,28 @@ def lettering(*, present: bool) -> Lettering:
     return PROJECTOR if present else SCREEN
 
 
+def short_label(label: str, most: int = MAX_LABEL) -> str:
+    line = " ".join(label.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def own_part(label: str, makers: Iterable[str] = ()) -> str:
+    """Return a long label without what stands in brackets, or in the boxes that it is made of.
+
+    >>> own_part("x ** 2 + 3 * x + 1", ["x ** 2 + 3 * x"])
+    '… + 1'
+    >>> own_part("F.mse_loss(out, y)")
+    'F.mse_loss(…)'
+    """
+    line = short_label(label, len(label))
+    for maker in sorted(makers, key=len, reverse=True):
+        if len(line) > LONG and len(maker) > 1:
+            line = re.sub(rf"(?<!\w){re.escape(maker)}(?!\w)", "…", line)
+    if len(line) > LONG:
+        line = _ARGUMENTS.sub("(…)", line, count=1)
+    return short_label(line, MAX_ON_PROJECTOR)
+
+
 def number_text(value: float) -> str:
     return f"{value:.4g}".replace("-", "−")
 
@@ -65,7 +83,7 @@ def tensor_text(info: TensorInfo | None) -> str:
     """Return "12", "[1, 2]" or "4×8"; "" of none."""
     if info is None:
         return ""
-    if info.values is not None and len(info.values) <= FEW and len(info.shape) <= 1:
+    if info.values is not None and _is_written_out(info):
         numbers = [number_text(value) for value in info.values]
         return f"[{', '.join(numbers)}]" if info.shape else numbers[0]
     return "×".join(map(str, info.shape)) if info.shape else info.dtype
@@ -103,8 +121,8 @@ def sum_text(capture: Capture, join: Join, total: TensorInfo | None) -> str:
     if not is_short or total is None or not _adds_up(written, total):
         return ""
     texts = [tensor_text(each) for each in written]
-    signed = [f"− {text[1:]}" if text.startswith("−") else f"+ {text}" for text in texts[1:]]
-    return f"{' '.join([texts[0], *signed])} = {tensor_text(total)}"
+    rest = [f"− {text[1:]}" if text.startswith("−") else f"+ {text}" for text in texts[1:]]
+    return f"{' '.join([texts[0], *rest])} = {tensor_text(total)}"
 
 
 def _adds_up(terms: list[TensorInfo], total: TensorInfo) -> bool:
@@ -189,13 +207,7 @@ class Texts:
 
 
 def draw(capture: Capture, view: View, *, present: bool = False) -> Drawing:
-    """Return the layout of a view with room for all that is written.
-
-    Args:
-        capture: What the view was made of.
-        view: What `collapse` returned.
-        present: Whether the letters are those of a projector.
-    """
+    """Return the layout of a view with room for all that is written."""
     texts, letters = Texts(capture, view, present=present), lettering(present=present)
     sizes = {box.id: _size(texts, box, letters) for box in view.boxes}
     on_links = (_width(texts.contributions(link.edges)) for link in view.links)

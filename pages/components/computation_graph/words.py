@@ -84,17 +84,9 @@ FINDINGS: Final = {
 
 def graph_words() -> dict[str, str]:
     """Return the words of the picture; some hold names in braces."""
-    return {
-        name: _(text) if any(map(str.isalpha, _bare(text))) else text
-        for name, text in WORDS.items()
-    }
+    return {name: _(text) for name, text in WORDS.items()}
 
 
 def event_words() -> dict[str, str]:
     """Return a sentence for each kind of event, with names in braces."""
     return {kind: _(text) for kind, text in EVENTS.items()}
-
-
-def _bare(text: str) -> str:
-    """Return "" of "{speed}": what stands in braces is no word."""
-    return "".join(part.partition("}")[2] if "}" in part else part for part in text.split("{"))

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import streamlit as st
 
-from pages.components.gpt_depth.rows import Panel, panel_row
-from pages.components.gpt_depth.words import depth_words
+from core.language import N_, _
+from core.models.depth import Depth
+from core.units import in_percent
 from pages.shared.settings import locked, presenting
 
 _FOLDER: Final = Path(__file__).parent
@@ -20,6 +22,67 @@ _SCRIPTS: Final = (
     "scene.js",
     "gpt_depth.js",
 )
+CHANCES: Final = 10_000  # a probability is sent as so many of these: 12.34 % is 1234
+WEIGHTS: Final = 1_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Panel:
+    """One model in the picture."""
+
+    title: str  # which model it is, where two stand side by side
+    label: str  # the picture as a sentence
+    names: Sequence[str]  # of its rows: the embedding and each block
+    attention: Sequence[str]  # of the lines above each block: which layer and which heads
+    inside: Depth  # the pass
+
+
+def panel_row(panel: Panel, token_ids: Sequence[int]) -> dict[str, Any]:
+    """Return what the browser draws of one model; token ids stand for their signs."""
+    weights = np.rint(panel.inside.attention * WEIGHTS).astype(int)  # (L, T, T)
+    return {
+        "title": panel.title,
+        "label": panel.label,
+        "names": list(panel.names),
+        "attention_names": list(panel.attention),
+        "tokens": list(token_ids),
+        "says": panel.inside.candidates.tolist(),
+        "chances": np.rint(panel.inside.chances * CHANCES).astype(int).tolist(),
+        "attention": [
+            [row[: at + 1].tolist() for at, row in enumerate(layer)] for layer in weights
+        ],
+    }
+
+
+def used_tokens(panels: Sequence[Panel], token_ids: Sequence[int]) -> list[int]:
+    said = [panel.inside.candidates.ravel() for panel in panels]
+    return [int(number) for number in np.unique(np.concatenate([np.array(token_ids), *said]))]
+
+
+# Every word that the picture shows; its JavaScript holds none.
+WORDS: Final = {
+    "text": N_("Your text"),
+    "empty": N_("Type a text here: every key runs the model."),
+    "bars": N_("Next token"),
+    "svg": "SVG",
+    "svg_label": N_("Save the picture as SVG"),
+    "png": "PNG",
+    "png_label": N_("Save the picture as PNG"),
+    "share": N_("“{token}” {share}"),
+    "comma": N_(", "),
+    "legend": N_(
+        "A row: what the model would say next after this block. The stronger the color, the more "
+        "likely; underlined: right."
+    ),
+    "sentence": N_(
+        "“{token}” looks at {looks} ({attention}). After {row}, next is “{said}”, {share}."
+    ),
+}
+
+
+def depth_words() -> dict[str, str]:
+    """Return the words of the picture; some hold names in braces."""
+    return {name: _(text) for name, text in WORDS.items()} | {"percent": in_percent("{number}")}
 
 
 def _read(name: str) -> str:
@@ -36,21 +99,13 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Typed:
-    """What the reader has typed and pointed at.
+    """What the reader has typed and pointed at."""
 
-    Attributes:
-        text: The text, or its end.
-        most: Characters that the browser sends; of a longer text the end.
-        at: Number of the token pointed at, from 0; None for the last one.
-        layer: Whose attention is drawn, from 0.
-        is_hidden: Whether a link hides the field.
-    """
-
-    text: str
-    most: int
-    at: int | None
-    layer: int
-    is_hidden: bool = False
+    text: str  # the text, or its end
+    most: int  # characters that the browser sends; of a longer text the end
+    at: int | None  # number of the token pointed at, from 0; None for the last one
+    layer: int  # whose attention is drawn, from 0
+    is_hidden: bool = False  # whether a link hides the field
 
 
 def gpt_depth(  # noqa: PLR0913  what is shown, where, and who hears of a choice

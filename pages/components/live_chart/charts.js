@@ -20,7 +20,7 @@ function loadPlotly(url) {
 
 function filled(view, spec) {
   const { history, data } = view
-  const elsewhere = onGpu(history) ? "resident" : "peak" // core/figures/train/live_run/live.py says why
+  const elsewhere = onGpu(history) ? "resident" : "peak" // charts.py says why
   const drawn = spec.data.filter((trace) => trace.meta.role !== elsewhere)
   const traces = drawn.map((trace) => ({ ...trace, ...contents(history, trace, data.unit, data.words) }))
   const layout = structuredClone(spec.layout)

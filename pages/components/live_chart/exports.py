@@ -57,10 +57,7 @@ class Exports:
     async def file(self, who: str, export: Export, make: Callable[[], File]) -> File:
         """Return the file, made in the pool unless it is kept or just being made.
 
-        Args:
-            who: Has one file made at a time.
-            export: Which file.
-            make: Called in the thread of the pool; what it raises reaches all who wait.
+        `who` has one file made at a time; what `make` raises reaches all who wait.
         """
         turn = self._turns.setdefault(who, asyncio.Lock())
         async with turn:

@@ -1,4 +1,4 @@
-// The newest numbers of a run as written text: core/figures/train/live_run/run_facts.py in the browser.
+// The newest numbers of a run as written text.
 
 function last(history, name, write, empty = MISSING) {
   const column = history.columns[name]
@@ -59,7 +59,7 @@ function memoryFacts(history, unit, words) {
   }
 }
 
-// core/figures/train/live_run/outcome.py in the browser: what was predicted beside what it took.
+// What was predicted beside what it took, from the click to the last step.
 function outcome(history, unit, words) {
   const { prediction, created } = history.info
   const newest = newestOf(history, "memory").at(-1)

@@ -1,20 +1,22 @@
-"""One run kept in memory for all who watch it, and the messages they get."""
+"""One run kept in memory for all who watch it, and the messages they get; a recording's too."""
 
 import json
 import re
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from core.figures.train.live_run.run_facts import AROUND, CATEGORIES
 from core.train.run.disk import to_json
+from core.train.run.fields import AROUND, CATEGORIES
 from core.train.run.history import EventHistory, RecordHistory
 from core.train.run.reader import Increment, RunReader
+from core.train.run.recorded import recorded_preset, recorded_run
 from core.train.run.records import COLUMNS as ALL_COLUMNS
 from core.train.run.records import to_columns
-from core.train.run.replay import ReplayReader
+from core.train.run.replay import MAX_SPEED, MIN_SPEED, ReplayReader
 from core.train.run.state import RunState
 
 News = tuple[Increment, RunState]  # what one look at the disk found
@@ -23,6 +25,8 @@ MAX_POINTS: Final = 1500  # of a late joiner's curves
 MAX_BEHIND: Final = 5000  # records; who lacks more gets a snapshot
 MAX_EVENTS_BEHIND: Final = 200  # an event takes as much memory as a dozen records
 MAX_ENCODED: Final = 30  # messages kept: whoever asks for odd positions must not fill the memory
+LOOK_SECONDS: Final = 0.5  # from one message to the next, of a replay
+SHOWN_SECONDS: Final = 15.0  # a recording takes about that long to watch
 _ID: Final = re.compile(r"([a-z0-9-]+):([0-9]{1,12}):([0-9]{1,12})", re.ASCII)
 
 
@@ -73,11 +77,7 @@ class Feed:
     """The history of one run; a message is encoded once, however many viewers get it."""
 
     def __init__(self, directory: Path, reader: "RunReader | ReplayReader | None" = None) -> None:
-        """Open the run, or take the reader that replays it.
-
-        Raises:
-            DamagedRunError: the directory holds no run that can be read.
-        """
+        """Open the run, or take the reader that replays it."""
         self.run, self.directory = directory.name, directory
         self.version = 0
         self._reader = reader or RunReader(directory)
@@ -152,3 +152,32 @@ class Feed:
             **self._totals(),
         }
         return server_sent_event("update", data, str(self.position))
+
+
+def recorded_messages(preset: str) -> tuple[bytes, ...]:
+    """Return the messages of the recorded run shown for a preset, from its first steps on."""
+    return _made(recorded_preset(preset))
+
+
+@cache
+def recorded_speed(preset: str) -> float:
+    """Return how many times as fast as it was the recorded run for a preset is shown."""
+    seconds = ReplayReader(recorded_run(preset), MIN_SPEED).replay.seconds
+    return min(max(round(seconds / SHOWN_SECONDS), MIN_SPEED), MAX_SPEED)
+
+
+@cache  # a row for each recording that there is, whatever is asked for
+def _made(preset: str) -> tuple[bytes, ...]:
+    num_looks = 0
+    speed = recorded_speed(preset)
+    reader = ReplayReader(recorded_run(preset), speed, lambda: num_looks * LOOK_SECONDS)
+    feed = Feed(reader.directory, reader)
+    messages: list[bytes] = []
+    position: Position | None = None
+    while reader.moment <= reader.replay.seconds + LOOK_SECONDS * speed:
+        # Nobody waits for the process to start again: the first message holds the first steps.
+        if feed.take(feed.look()) and feed.position.num_records:
+            messages.append(feed.message(position))
+            position = feed.position
+        num_looks += 1
+    return tuple(messages)

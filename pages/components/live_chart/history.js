@@ -1,11 +1,13 @@
 // What the stream has told so far about one run, and the traces that follow from it. The roles are
-// those of core/figures/train/live_run/live.py: the browser fills the very traces that Python would draw.
+// those of charts.py, whose empty traces are filled here.
 
 // COLUMNS, CATEGORIES and AROUND stand in front of it, from Python: `names_in_js` of feed.py.
 const MAX_POINTS = 1500
+// The change marks stand on an axis of their own from 0 to 1, so that they stay at the top. A mark goes
+// one row down where its label would be printed over another's; behind the last row it is left to the hover.
 const MARK_HEIGHTS = [0.93, 0.81, 0.69, 0.57]
-const MARK_ROOM = 0.2
-const LABEL_ROOM = 0.15
+const MARK_ROOM = 0.2 // of the horizontal axis, for a mark and its label
+const LABEL_ROOM = 0.15 // of the loss axis, below the lowest rung
 
 function emptyHistory() {
   const columns = Object.fromEntries(COLUMNS.map((name) => [name, []]))
@@ -118,7 +120,7 @@ function lossTraces(history) {
   }
 }
 
-// core/figures/train/live_run/live.py: how far the loss axis goes down for the lowest rung's label.
+// How far the loss axis goes down, so that the lowest rung's label is not cut.
 function labelRoom({ columns, info, events }) {
   const { ln_vocab: top, unigram_entropy: middle, bigram_entropy: bottom } = info.text ?? {}
   const rungs = [top, middle, bottom].filter((value) => value !== undefined && value !== null)
@@ -135,7 +137,7 @@ function referenceTrace(history, { label, at }, value, writtenValue) {
   return { x, y: x.map(() => value), text: ["", fill(label, { value: writtenValue }), ""].slice(0, x.length) }
 }
 
-// core/figures/train/live_run/live_parts.py: so that no label is printed over another.
+// A mark for each step, rising, so that no label is printed over another.
 function placeMarks(steps, last) {
   const taken = MARK_HEIGHTS.map(() => -Infinity)
   const room = MARK_ROOM * last

@@ -84,7 +84,6 @@ function newView(data, skeleton) {
   listenToSample(view)
   listenToKeys(view)
   view.root.says = (poster) => posterSays(view, poster)
-  view.root.querySelector(".live-strip-png").onclick = saveStrip
   watchSizes(view)
   return view
 }
@@ -177,5 +176,5 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
   return () => setTimeout(() => { if (!view.root.isConnected) close(view, key) }, GRACE_MS)
 }
 
-// For tests: the functions that have an original in Python.
+// For tests, which compare them with recorded numbers.
 window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatFlopsPerSecond, formatPercent, formatSeconds, mfu, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom, shade, meanSurprise, outcome }

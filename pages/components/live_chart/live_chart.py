@@ -1,6 +1,6 @@
 """The live run in the browser: charts fed by a stream, and the controls that all readers share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -8,19 +8,18 @@ from typing import Any, Final, Literal
 
 import streamlit as st
 
-from core.figures.theme import COLORS, Mode
-from core.figures.train.live_run.live import specs_of_both_themes
-from core.figures.train.live_run.live_parts import LiveLook
+from core.figures.picture import Look
+from core.figures.theme import COLORS, MODES
 from core.language import current_language
 from core.train.run.disk import sentence_of
 from pages.components.live_chart.assets import plotly_url
+from pages.components.live_chart.charts import empty_charts
 from pages.components.live_chart.feed import names_in_js
 from pages.components.live_chart.words import live_words
 from pages.shared.settings import presenting, unit_system
 
 Controls = Literal["enabled", "disabled", "hidden"]
 OnCommand = Callable[[str, str, float | None], int]
-Figures = Mapping[Mode, Sequence[Mapping[str, Any]]]
 
 # The positions of the two dials; None is full speed.
 MULTIPLIERS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -30,7 +29,6 @@ MAX_NONCE: Final = 100  # characters; a UUID has 36
 _FOLDER: Final = Path(__file__).parent
 # One script for the browser: the last part uses the ones before it.
 _SCRIPTS: Final = (
-    *("../svg/node", "../svg/file"),
     *("written", "surprise", "progress", "history", "facts"),
     *("pace", "charts", "controls", "panels", "poster"),
 )
@@ -56,13 +54,8 @@ class Told:
     Attributes:
         mark: Which run it is, with " ended" behind it if it has. When the stream brings another,
             such as one that somebody has just started, or its end, the browser asks for a rerun.
-        title: What the reader calls it.
         headline: The sentence above the chart as long as there is no step.
-        parameters: How many the run has, as written.
-        waits: Whether the sentence waits for the reader's prediction.
-        recording: The preset whose recorded run is shown as long as there is no run; empty for
-            none.
-        recorded: What that recording is, as a sentence.
+        recording: The preset whose recorded run is shown as long as there is no run, or empty.
     """
 
     mark: str = ""
@@ -77,17 +70,13 @@ class Told:
 NOTHING: Final = Told()
 
 
-def empty_figures(seen: LiveLook) -> Figures:
-    """Return the charts in light and in dark, in the reader's language; not to be changed.
-
-    They hold no numbers: the browser fills them. Building them took half the time of a rerun.
-    """
-    return _built(seen, current_language())
-
-
-@lru_cache(maxsize=32)
-def _built(seen: LiveLook, _language: str) -> Figures:
-    return specs_of_both_themes(seen)
+@lru_cache(maxsize=8)
+def _empty_charts(_language: str, *, present: bool, show_prediction: bool) -> dict[str, Any]:
+    """Return the charts in light and in dark; building them took half the time of a rerun."""
+    return {
+        mode: empty_charts(Look(mode=mode, present=present), show_prediction=show_prediction)
+        for mode in MODES
+    }
 
 
 def live_chart(  # noqa: PLR0913  one argument for each thing that the browser is told
@@ -96,25 +85,18 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
     run: str,
     told: Told = NOTHING,
     speed: float = 0.0,
-    figures: Figures,
+    show_prediction: bool,
     controls: Controls,
     on_command: OnCommand,
 ) -> None:
-    """Mount the live run; it follows the stream on its own from then on.
+    """Mount the live run, "" for the newest; it follows the stream on its own from then on.
 
-    Args:
-        key: Streamlit's key; the browser keeps charts, zoom and connection under it.
-        run: A run's name, or "" for the newest, whichever that is.
-        told: What the page tells of the run.
-        speed: Times as fast as it was, to replay a run that has ended; 0 follows it live.
-        figures: For each theme the charts as `core.figures.train.live_run.live.specs` returns
-            them: the browser changes its theme without asking the script.
-        controls: Whether the control bar may be used, is greyed, or is left out.
-        on_command: Called with (run, op, value); returns the number of the command that it sent,
-            0 if instead it started a new process for a run that had ended early.
-            A ValueError or OSError of its own is shown as a sentence.
+    The browser keeps charts, zoom and connection under `key`. At a speed above 0 it replays a run
+    that has ended. `on_command` is called with (run, op, value) and returns the number of the
+    command that it sent, 0 if instead it started a new process for a run that had ended early; its
+    ValueError or OSError is shown as a sentence.
     """
-    receipt_key = f"{key}_receipt"
+    receipt_key, language, present = f"{key}_receipt", current_language(), presenting()
 
     def receive() -> None:
         st.session_state[receipt_key] = _receipt(st.session_state[key].command, on_command)
@@ -126,13 +108,14 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
             "run": run,
             "told": asdict(told),
             "speed": speed,
-            "figures": dict(figures),
+            # For each theme: the browser changes its own without asking the script.
+            "figures": _empty_charts(language, present=present, show_prediction=show_prediction),
             "dark_background": COLORS["dark"]["background"],
             "controls": controls,
             "words": live_words(),
             "unit": unit_system(),
-            "language": current_language(),
-            "present": presenting(),
+            "language": language,
+            "present": present,
             "multipliers": MULTIPLIERS,
             "governors": GOVERNORS,
             "receipt": st.session_state.get(receipt_key),

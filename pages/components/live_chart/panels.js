@@ -155,12 +155,6 @@ function renderExports(view) {
   const player = view.root.querySelector(".live-player")
   player.hidden = hasNoRun(view.history) || !FINAL_STATES.includes(view.history.state?.state)
   player.href = `${exportAddress(view, "run.html")}&lang=${view.data.language}&units=${view.data.unit}`
-  const samples = `${exportAddress(view, "samples.svg")}&lang=${view.data.language}`
-  for (const [name, more] of [["strip", ""], ["strip-png", ""], ["animation", "&moving=1"]]) {
-    const picture = view.root.querySelector(`.live-${name}`)
-    picture.hidden = hasNoRun(view.history) || eventsOf(view.history, "sample").length < 2
-    picture.href = `${samples}${more}`
-  }
 }
 
 function renderPanels(view) {

@@ -14,11 +14,3 @@ function posterSays(view, poster) {
   const numbers = ON_POSTER.filter((name) => (known[name] ?? MISSING) !== MISSING).map((name) => [words[`fact_${name}`], known[name]])
   return { title, headline: headlineOf(view, drawn), numbers }
 }
-
-// The picture of the samples comes from the server as SVG, and becomes pixels here.
-async function saveStrip(event) {
-  event.preventDefault()
-  const answer = await fetch(event.currentTarget.href)
-  const picture = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement
-  return offer(picture, "png", "samples")
-}

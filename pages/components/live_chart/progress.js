@@ -1,5 +1,4 @@
-// What a run's numbers say so far. Each function has its original in core/train/run/progress.py or
-// core/figures/train/live_run/run_facts.py; tests/browser compares the two.
+// What a run's numbers say so far.
 
 // Short while the loss falls fast.
 function halfLife(step, numSteps) {

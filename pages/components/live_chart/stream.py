@@ -26,10 +26,9 @@ from core.train.run.shelf import newest_run
 from core.units import ByteUnit
 from pages.components.live_chart.assets import PLOTLY_PATH, plotly_javascript, plotly_version
 from pages.components.live_chart.exports import Export, Exports, File
-from pages.components.live_chart.feed import Feed, Position
+from pages.components.live_chart.feed import LOOK_SECONDS, Feed, Position, recorded_messages
 from pages.components.live_chart.hub import Hub
-from pages.components.live_chart.recorded import LOOK_SECONDS, recorded_messages
-from pages.components.run_player.run_player import player_html, samples_svg
+from pages.components.run_player.run_player import player_html
 from pages.server.descriptors import carried
 from pages.server.shares import Shares, ShareSpentError, Visitor, visitor_in
 
@@ -78,7 +77,6 @@ class LiveStream:
             Route("/live/stream", self.stream, methods=["GET"]),
             Route("/live/metrics.csv", self.metrics, methods=["GET"]),
             Route("/live/run.html", self.player, methods=["GET"]),
-            Route("/live/samples.svg", self.samples, methods=["GET"]),
             Route(PLOTLY_PATH, plotly, methods=["GET"]),
         ]
 
@@ -168,20 +166,11 @@ class LiveStream:
 
     async def player(self, request: Request) -> Response:
         """Answer with `?run=`, or a `?recording=`, as one HTML file that plays anywhere."""
-        language = _language(request)
+        asked = request.query_params.get("lang", "")
+        language = asked if asked in LANGUAGES else "en"
         unit: ByteUnit = "GB" if request.query_params.get("units") == "GB" else "GiB"
         kind = (".html", "text/html", language, unit)
         text = partial(player_html, language=language, unit=unit)
-        return await self._export(request, kind, lambda directory: File(text(directory).encode()))
-
-    async def samples(self, request: Request) -> Response:
-        """Answer with the samples of `?run=`, or of a `?recording=`, as one picture.
-
-        With `?moving=1` it is an animation.
-        """
-        moving, language = request.query_params.get("moving") == "1", _language(request)
-        kind = ("-animation.svg" if moving else ".svg", "image/svg+xml", language)
-        text = partial(samples_svg, language=language, moving=moving)
         return await self._export(request, kind, lambda directory: File(text(directory).encode()))
 
     async def _export(
@@ -222,11 +211,6 @@ def _csv(directory: Path) -> File:
     # A table has no place for a remark: its name says that damaged steps are missing.
     mark = "-incomplete" if increment.num_damaged else ""
     return File("".join(csv_lines(increment.records)).encode(), mark)
-
-
-def _language(request: Request) -> str:
-    asked = request.query_params.get("lang", "")
-    return asked if asked in LANGUAGES else "en"
 
 
 async def _whole(file: File) -> AsyncIterator[bytes]:

@@ -1,8 +1,8 @@
-// A sample, each character shaded by its surprise: core/figures/train/live_run/surprise.py in the
-// browser. Hover or the arrow keys show what the model held likely in a character's place.
+// A sample, each character shaded by its surprise: the stronger the colour, the less likely the model
+// thought it. Hover or the arrow keys show what the model held likely in a character's place.
 
-const MOST_BITS = 8
-const STRONGEST = 0.45
+const MOST_BITS = 8 // from here on as strong as it gets
+const STRONGEST = 0.45 // of the colour: text over it still has a contrast of 4.5
 const WAYS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }
 
 function shade(bits) {

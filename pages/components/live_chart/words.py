@@ -3,22 +3,22 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from core.figures.train.live_run.outcome import OUTCOME
-from core.figures.train.live_run.run_facts import (
-    ALTS,
-    PEAK_OF_MEMORY,
-    SHARE_OF_PEAK,
-    SOURCES,
-)
-from core.figures.train.live_run.surprise import MEAN_SURPRISE
 from core.language import N_, _
-from core.train.run.progress import LEARNT, REAL_WORDS
-from core.train.run.state import KILLED, KILLED_HOLDING, OTHERS_ON_THE_GPU, TIME_IS_UP
+from core.train.run.state import (
+    KILLED,
+    KILLED_HOLDING,
+    NON_FINITE_PAUSE,
+    NOT_SAVED,
+    OTHERS_ON_THE_GPU,
+    TIME_IS_UP,
+)
 from core.train.text.pieces import SIGNS
 from core.train.worker.failures import (
     DEVICE_GONE,
     DEVICE_LOST,
     DEVICE_TAKEN,
+    DISK,
+    ERROR,
     GPU_GONE,
     HALVE_THE_BATCH,
     HALVE_THE_BATCH_BLIND,
@@ -30,6 +30,67 @@ from core.train.worker.turn import QUEUED
 from core.units import HOURS, MINUTES
 
 Translate = Callable[[str], str]
+
+CATEGORY_NAMES: Final = {
+    "weights": N_("weights"),
+    "gradients": N_("gradients"),
+    "optimizer": N_("optimizer state"),
+    "activations": N_("activations"),
+    "other": N_("other"),
+}
+SOURCES: Final = {
+    "allocator": N_("allocator"),
+    "tensors": N_("watched tensors"),
+    "data sheet": N_("data sheet"),
+    "claimed": N_("no data sheet: recalled or by ratio"),
+    "measured": N_("measured matmul"),
+}
+ALTS: Final = {
+    "loss": N_(
+        "Loss against training step. At step {step} of {num_steps} the training loss is {loss} "
+        "and the last validation loss {validation_loss}. For comparison: uniform guess {ln_vocab}, "
+        "unigram entropy {unigram_entropy}, bigram entropy {bigram_entropy}."
+    ),
+    "learning_rate": N_(
+        "Learning rate against training step. At step {step} it is {learning_rate}; "
+        "changes of the multiplier so far: {num_changes}."
+    ),
+    "grad_norm": N_(
+        "Gradient norm against training step. At step {step} it is {grad_norm}; "
+        "larger ones are clipped to {grad_clip}."
+    ),
+    "tokens_per_second": N_(
+        "Training speed against training step. At step {step} it is {tokens_per_second}, over all "
+        "steps {mean_rate}; predicted were {predicted_rate}."
+    ),
+    "memory": N_(
+        "{memory} by category against training step: weights {weights}, gradients {gradients}, "
+        "optimizer state {optimizer}, activations {activations}, other {other}; "
+        "peak {peak}, predicted in all {predicted}. "
+        "The whole process holds {resident_bytes} of the host's memory."
+    ),
+}
+# The sentence of each stage. `distance` is how far the validation loss lies below what the stage
+# has beaten; `goal` is the next reference on the way down.
+LEARNT: Final = {
+    "unknown": N_("No validation loss yet: the first one comes at the next evaluation."),
+    "worse": N_(
+        "Validation loss {loss}: no better than a uniform guess among {vocab_size} tokens "
+        "(ln V = {goal} nats)."
+    ),
+    "guess": N_(
+        "Validation loss {loss}: {distance} nats below a uniform guess. "
+        "Knowing only how often each token occurs would give {goal}."
+    ),
+    "frequencies": N_(
+        "Validation loss {loss}: {distance} nats below what token frequencies give. "
+        "Knowing the token before as well would give {goal}."
+    ),
+    "context": N_(
+        "Validation loss {loss}: {distance} nats below the bigram entropy, "
+        "so the model uses more than the token just before."
+    ),
+}
 
 STATES: Final = {
     "none": N_("no run yet"),
@@ -52,21 +113,13 @@ SENTENCES: Final = {
     ),
     "sentence_failed": N_("The run ended early at step {step}. {reason}"),
     "sentence_crashed": N_("Crashed after step {step}. {reason}"),
+    # Its message tells an English reader which one.
+    "reason_device_busy": N_("Another run is training on this device: stop it first."),
     "empty": N_("No run yet: press Train, and watch it learn here."),
     "missing": N_(
         "There is no run called {run} here that can be read. Choose one under Runs, or train "
         "a new one."
     ),
-}
-# state.json holds a word for programs; people get the sentence.
-REASONS: Final = {
-    "reason_non_finite": N_(
-        "The loss or a gradient is no longer a finite number; the weights were left as they were. "
-        "Lower the learning rate and resume, or stop."
-    ),
-    "reason_disk": N_("The disk refused to write; what was written before is kept."),
-    "reason_device_busy": N_("Another run is training on this device: stop it first."),
-    "reason_error": N_("An error ended it; the file stdout.log in the run directory has it."),
 }
 # Sentences that a worker writes into its state as they are, with numbers for their braces.
 MESSAGES: Final = (
@@ -83,6 +136,10 @@ MESSAGES: Final = (
     DEVICE_TAKEN,
     NO_KERNELS,
     TIME_IS_UP,
+    NON_FINITE_PAUSE,
+    NOT_SAVED,
+    DISK,
+    ERROR,
 )
 STATUS: Final = {
     "headline": N_("Loss {loss} at step {step} of {num_steps} · {parameters} parameters"),
@@ -93,7 +150,10 @@ STATUS: Final = {
     "headline_waits": N_("Predict first: the answer waits until you have chosen."),
     "status_running": N_("{left} left · {tokens_per_second} · validation loss {validation_loss}"),
     "status": N_("{tokens_per_second} · validation loss {validation_loss}"),
-    "outcome": OUTCOME,
+    "outcome": N_(
+        "Predicted {predicted_seconds} and {predicted}; took {seconds} and {measured}, of which "
+        "{other} (other) is in no prediction."
+    ),
     "status_ended": N_("mean {mean_rate} · validation loss {validation_loss}"),
     "reconnecting": N_("Connection lost; reconnecting …"),
     "no_plotly": N_("The drawing library did not load; reload the page."),
@@ -128,7 +188,7 @@ PANELS: Final = {
     "sample_step": N_("after step {step}"),
     "sample_none": N_("no sample yet"),
     "sample_text": N_("Generated text; the arrow keys go from character to character"),
-    "mean_surprise": MEAN_SURPRISE,
+    "mean_surprise": N_("mean surprise: {bits} bits per character"),
     "surprise_low": N_("expected"),
     "surprise_high": N_("8 bits or more"),
     "candidates_how": N_("Point at a character: what did the model hold likely there?"),
@@ -140,9 +200,7 @@ PANELS: Final = {
     "table_now": N_("Now"),
     "table_evaluations": N_("Validation loss by step"),
     "csv": N_("All steps as CSV"),
-    "samples_picture": N_("Samples as one picture"),
-    "samples_png": N_("Samples as PNG"),
-    "samples_animation": N_("Samples as an animation"),
+    "real_words": N_("{share} % of the words in its last sample are words of the text."),
     "player": N_("This run as one HTML file"),
     "reset_zoom": N_("Reset zoom"),
     "save_png": N_("PNG"),
@@ -152,8 +210,8 @@ FACTS: Final = {
     "vram": N_("VRAM"),
     "unknown": N_("unknown"),
     "percent": N_("{number} %"),
-    "peak_of_memory": PEAK_OF_MEMORY,
-    "share_of_peak": SHARE_OF_PEAK,
+    "peak_of_memory": N_("{amount} ({source})"),
+    "share_of_peak": N_("{share} of {peak} ({source})"),
     "fact_step": N_("Step"),
     "fact_num_steps": N_("Planned steps"),
     "fact_loss": N_("Training loss (nats per token)"),
@@ -190,21 +248,17 @@ FACTS: Final = {
 
 
 def live_words(translate: Translate = _) -> dict[str, str]:
-    """Return the words by the names that the JavaScript uses; placeholders stay in braces.
-
-    Args:
-        translate: Into the reader's language; an export holds more than one.
-    """
+    """Return the words by the names that the JavaScript uses; placeholders stay in braces."""
     texts: dict[str, str] = {}
-    for table in (SENTENCES, REASONS, STATUS, CONTROLS, PANELS, FACTS):
+    for table in (SENTENCES, STATUS, CONTROLS, PANELS, FACTS):
         texts |= _translated(translate, table)
     texts |= {f"message {message}": translate(message) for message in MESSAGES}
     texts["others_on_the_gpu"] = translate(OTHERS_ON_THE_GPU)
-    for prefix, table in (("state_", STATES), ("alt_", ALTS), ("source_", SOURCES)):
+    texts["signs"] = "".join(f"{character}{sign}" for character, sign in SIGNS.items())
+    named = {"state_": STATES, "alt_": ALTS, "source_": SOURCES, "learnt_": LEARNT}
+    for prefix, table in named.items():
         texts |= _translated(translate, table, prefix)
-    learnt = _translated(translate, LEARNT, "learnt_")
-    signs = "".join(f"{character}{sign}" for character, sign in SIGNS.items())
-    return texts | learnt | {"real_words": translate(REAL_WORDS), "signs": signs}
+    return texts
 
 
 def _translated(translate: Translate, table: Mapping[Any, str], prefix: str = "") -> dict[str, str]:

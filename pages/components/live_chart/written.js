@@ -1,5 +1,4 @@
-// Numbers and sentences written for people. Each function has its original in Python:
-// core/units.py and core/figures/train/live_run/run_facts.py; tests/browser compares the two.
+// Numbers and sentences written for people, as core/units.py writes them; tests/browser compares the two.
 
 const MISSING = "–"
 

@@ -15,7 +15,7 @@ from core.budget.parallel.collectives import (
     held_at_first,
     parts_of_whole,
 )
-from pages.components.moving_bytes.words import moving_words
+from core.language import N_, _
 from pages.shared.settings import presenting
 
 _FOLDER: Final = Path(__file__).parent
@@ -28,6 +28,36 @@ _SCRIPTS: Final = (
     "scene.js",
     "moving_bytes.js",
 )
+# Every word that the picture shows; its JavaScript holds none.
+WORDS: Final = {
+    "picture": N_(
+        "Devices and the links between them. Arrow keys left and right go from step to step, up "
+        "and down from device to device, space plays."
+    ),
+    "turn": N_("step {turn} of {count}: {phase}"),
+    "message": N_("{size} in each message"),
+    "end": N_("done"),
+    "timeline": N_("Step of the collective"),
+    "back": "‹",
+    "back_label": N_("The step before"),
+    "next": "›",
+    "next_label": N_("The next step"),
+    "play": "▶",
+    "pause": "❚❚",
+    "play_label": N_("Let the bytes move"),
+    "speed": "{speed}×",
+    "speed_label": N_("Speed"),
+    "svg": "SVG",
+    "svg_label": N_("Save the picture as SVG"),
+    "png": "PNG",
+    "png_label": N_("Save the picture as PNG"),
+}
+_SIGNS: Final = {"back", "next", "play", "pause", "speed", "svg", "png"}
+
+
+def moving_words() -> dict[str, str]:
+    """Return the words of the picture; some hold names in braces."""
+    return {name: text if name in _SIGNS else _(text) for name, text in WORDS.items()}
 
 
 def _read(name: str) -> str:
@@ -44,42 +74,25 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Device:
-    """One rank, as it is drawn.
+    """One rank, as it is drawn."""
 
-    Attributes:
-        label: Its number.
-        size: What it holds, in words.
-        said: A sentence about it.
-        node: The machine that it is in.
-        parts: Meaning of the colour -> share of the height of its bar, from below.
-    """
-
-    label: str
-    size: str
-    said: str
-    node: int
-    parts: Sequence[tuple[str, float]]
+    label: str  # its number
+    size: str  # what it holds, in words
+    said: str  # a sentence about it
+    node: int  # the machine that it is in
+    parts: Sequence[tuple[str, float]]  # meaning of the colour -> share of its bar, from below
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Texts:
-    """What is written of a collective.
+    """What is written of a collective."""
 
-    Attributes:
-        message: The bytes of one message.
-        phases: What is done in each turn.
-        sentences: Where it stands before the first turn and after each.
-        legend: Meaning of a colour -> its name.
-        capacity: What the dashed line is.
-        links: What a line inside a machine is called, and one between two.
-    """
-
-    message: str
-    phases: Sequence[str]
-    sentences: Sequence[str]
-    legend: Sequence[tuple[str, str]]
-    capacity: str
-    links: tuple[str, str]
+    message: str  # the bytes of one message
+    phases: Sequence[str]  # what is done in each turn
+    sentences: Sequence[str]  # where it stands before the first turn and after each
+    legend: Sequence[tuple[str, str]]  # meaning of a colour -> its name
+    capacity: str  # what the dashed line is
+    links: tuple[str, str]  # what a line inside a machine is called, and one between two
 
 
 def moving_rows(

@@ -1,4 +1,4 @@
-"""A run to take away: one HTML file with curves, samples and facts, and its samples as a picture.
+"""A run to take away: one HTML file with curves, samples and facts.
 
 It needs no server and no network: what a course puts on its own site.
 """
@@ -14,7 +14,6 @@ import numpy as np
 
 from core.budget.by_hand.gpt import count_parameters
 from core.figures.theme import css_variables
-from core.figures.train.live_run.strip import strip_animation, strip_svg
 from core.language import LANGUAGES, N_, _
 from core.language.catalogue import translations
 from core.train.config import TrainConfig
@@ -28,7 +27,6 @@ from core.units import ByteUnit
 from pages.components.live_chart.feed import COLUMNS, names_in_js
 from pages.components.live_chart.words import live_words
 
-MAX_BYTES: Final = 6_000_000
 MAX_RECORDS: Final = 20_000  # a longer run keeps its extremes
 _FOLDER: Final = Path(__file__).parent
 _LIVE: Final = _FOLDER.with_name("live_chart")
@@ -62,11 +60,6 @@ WORDS: Final = {
 def player_html(directory: Path, language: str = "en", unit: ByteUnit = "GiB") -> str:
     """Return the file.
 
-    Args:
-        directory: Of a run that has ended.
-        language: That it opens in; a button changes it.
-        unit: Of its bytes.
-
     Raises:
         ValueError: If there is no run that can be read, or it has not ended.
     """
@@ -83,26 +76,6 @@ def player_html(directory: Path, language: str = "en", unit: ByteUnit = "GiB") -
     for mark, part in parts.items():
         page = page.replace(mark, part, 1)
     return page
-
-
-def samples_svg(directory: Path, language: str = "en", *, moving: bool = False) -> str:
-    """Return the samples of a run as one picture, or as an animation.
-
-    Args:
-        directory: Of a run.
-        language: Of its words.
-        moving: Whether they follow each other in time.
-
-    Raises:
-        ValueError: If there is no run that can be read, or it has no sample.
-    """
-    reader = RunReader(directory)
-    increment = reader.read_new()
-    samples = [each for each in increment.events if each["kind"] == "sample"]
-    name = read_label(directory).title or str(reader.info["config"].get("name", ""))
-    translate = translations(language if language in LANGUAGES else "en").gettext
-    draw = strip_animation if moving else strip_svg
-    return draw(samples, preset_title(name, translate), translate, increment.num_damaged)
 
 
 def _text(path: Path) -> str:

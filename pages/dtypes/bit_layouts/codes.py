@@ -12,14 +12,14 @@ from pages.components.bit_grid.bit_grid import bit_grid, hex_code
 from pages.dtypes.bit_layouts.grid import ask_below_one
 from pages.dtypes.bit_layouts.inputs import ASK, Number, choose_number
 from pages.shared.charts import table_csv, table_markdown
-from pages.shared.settings import locked
 from pages.shared.tabbed_page import Part, Shown, Tab
 
-_COUNT: Final = """
+LARGEST: Final = """
 exponent_bits, mantissa_bits, bias = {fmt.exponent_bits}, {fmt.mantissa_bits}, {fmt.bias}
 last = 0x{last:X}  # the largest number of {fmt.name}: the codes above it are infinity or NaN
 exponent, mantissa = last >> mantissa_bits, last & (1 << mantissa_bits) - 1
-largest = 2.0 ** (exponent - bias) * (1 + mantissa / 2**mantissa_bits)
+largest = 2.0 ** (exponent - bias) * (1 + mantissa / 2**mantissa_bits)"""
+_COUNT: Final = """
 print(2 ** (1 + exponent_bits + mantissa_bits), "codes,", 2 * (last + 1), "of them numbers")
 print("the largest is", largest)
 """
@@ -35,8 +35,8 @@ print(fmt.num_codes, "codes,", fmt.counts().finite, "of them numbers; the larges
 
 def codes(number: Number) -> Shown:
     """Show every code of the format as a map, with the number's own bits."""
-    fmt, keep = number.fmt, partial(ASK.set, "code")
-    bit_grid(fmt, number.code, key="bits_map", on_code=keep, show_map=True, locked=locked())
+    fmt = number.fmt
+    bit_grid(fmt, number.code, "bits_map", partial(ASK.set, "code"), show_map=True)
     if fmt.bits > MAX_FILE_BITS:
         too_many = _(
             "{count} codes are too many for a map: choose a format of at most 16 bits. "
@@ -87,7 +87,7 @@ def _code_table(fmt: Format, columns: tuple[str, str, str]) -> dict[str, list[st
 def _count_code(fmt: Format) -> str:
     if not isinstance(fmt, FloatFormat) or fmt.counts().finite != 2 * (fmt.max_code + 1):
         return ""
-    return _COUNT.format(fmt=fmt, last=fmt.max_code)
+    return (LARGEST + _COUNT).format(fmt=fmt, last=fmt.max_code)
 
 
 TAB = Tab(label=N_("All codes"), show=codes, choose=choose_number, question=ask_below_one)

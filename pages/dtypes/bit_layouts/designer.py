@@ -16,16 +16,12 @@ from core.dtypes.facts.format_facts import (
 )
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid
+from pages.dtypes.bit_layouts.codes import LARGEST
 from pages.dtypes.bit_layouts.inputs import ASK, choose_code, take_along
 from pages.shared.charts import table_markdown
-from pages.shared.settings import locked
 from pages.shared.tabbed_page import Part, Shown, Tab
 
 _DESIGN: Final = """
-exponent_bits, mantissa_bits, bias = {fmt.exponent_bits}, {fmt.mantissa_bits}, {fmt.bias}
-last = 0x{last:X}  # the largest number: the codes above it are infinity or NaN
-exponent, mantissa = last >> mantissa_bits, last & (1 << mantissa_bits) - 1
-largest = 2.0 ** (exponent - bias) * (1 + mantissa / 2**mantissa_bits)
 print("max", largest, "eps", 2.0**-mantissa_bits)
 one = bias << mantissa_bits  # its code; the codes from 1 to it are the numbers below 1
 print(f"{{one - 1:,}} of {{last:,}} positive numbers below 1")
@@ -72,14 +68,6 @@ print(f"{{facts.num_below_one:,}} of {{facts.num_positive:,}} positive numbers b
 _Rules = dict[str, Any]  # of what the codes of a format mean, whatever its widths
 
 
-def choose_design() -> FloatFormat | ValueError:
-    """Ask for widths and rules; return the format that they make, or why they make none."""
-    try:
-        return _choose_design()
-    except ValueError as error:
-        return error
-
-
 def _designer(fmt: FloatFormat | ValueError) -> Shown:
     if isinstance(fmt, ValueError):
         st.error(str(fmt))
@@ -90,8 +78,7 @@ def _designer(fmt: FloatFormat | ValueError) -> Shown:
         take_along(before, fmt, "dcode")
     facts = format_facts(fmt)
     code = choose_code(fmt, "dcode")
-    keep = partial(ASK.set, "dcode")
-    bit_grid(fmt, code, key="bits_design", on_code=keep, size="compact", locked=locked())
+    bit_grid(fmt, code, "bits_design", partial(ASK.set, "dcode"), is_compact=True)
     _show_facts(facts, fmt)
     said = _(
         "`{name}`, {bits} bits: max {max}, eps {eps}, {below} of {total} positive numbers below 1"
@@ -107,12 +94,8 @@ def _designer(fmt: FloatFormat | ValueError) -> Shown:
     return Shown(headline=said, part=part, code=_design_code(fmt, facts) or _CODE.format(fmt=fmt))
 
 
-def _choose_design() -> FloatFormat:
-    """Return the designed format; the rules say how wide its fields can be.
-
-    Raises:
-        ValueError: If the choices make none.
-    """
+def choose_design() -> FloatFormat | ValueError:
+    """Ask for rules and widths; return the format that they make, or why they make none."""
     widths = st.container()
     rules = _choose_rules()
     with widths:
@@ -125,7 +108,10 @@ def _choose_design() -> FloatFormat:
         words = _("The usual bias puts 1 in the middle: 2^(exponent bits − 1) − 1.")
         usual = _("Bias, away from the usual")
         offset = ASK.slider("offset", usual, -20, 20, default=0, step=1, help=words)
-    return _design(exponent_bits, mantissa_bits, rules, offset)
+    try:
+        return _design(exponent_bits, mantissa_bits, rules, offset)
+    except ValueError as error:
+        return error
 
 
 def _choose_rules() -> _Rules:
@@ -213,7 +199,7 @@ def _design_code(fmt: FloatFormat, facts: FormatFacts) -> str:
     counts = facts.num_positive, facts.num_below_one
     if not is_usual or counts != (fmt.max_code, one - 1) or facts.eps is None:
         return ""
-    return _DESIGN.format(fmt=fmt, last=fmt.max_code)
+    return (LARGEST + _DESIGN).format(fmt=fmt, last=fmt.max_code)
 
 
 TAB = Tab(label=N_("Designer"), show=_designer, choose=choose_design)

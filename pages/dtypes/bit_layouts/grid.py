@@ -9,10 +9,9 @@ from core.dtypes.facts.explain import FIELD_ORDER, DecodedCode, bit_fields, expl
 from core.dtypes.facts.format_facts import format_facts, written_value
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid, hex_code
-from pages.components.bit_grid.words import KINDS
+from pages.components.bit_grid.words import WORDS
 from pages.dtypes.bit_layouts.inputs import ASK, FIELD_NAMES, Number, choose_number
 from pages.shared.questions import Choice, predict_then_reveal
-from pages.shared.settings import locked
 from pages.shared.tabbed_page import Part, Shown, Tab
 
 _FLOAT: Final = """
@@ -37,14 +36,13 @@ print(f"{{code:0{fmt.bits}b}} = values[{{code}}] = {{values[code]}}")
 
 def grid(number: Number) -> Shown:
     fmt, code = number.fmt, number.code
-    keep = partial(ASK.set, "code")
-    bit_grid(fmt, code, key="bits_grid", on_code=keep, locked=locked())
+    bit_grid(fmt, code, "bits_grid", partial(ASK.set, "code"))
     told = explain_code(fmt, code)
     said = _("`{format}` {code} = {value} · {kind}").format(
         format=fmt.name,
         code=hex_code(fmt, code),
         value=written_value(fmt, code),
-        kind=_(KINDS[f"kind_{told.kind}"]),
+        kind=_(WORDS[f"kind_{told.kind}"]),
     )
     if told.exponent is not None:
         counts = Counter(bit_fields(fmt))

@@ -10,7 +10,6 @@ import streamlit as st
 from core.dtypes import FORMATS
 from core.dtypes.facts.format_facts import FormatFacts, format_facts, short_number
 from core.dtypes.libraries.differences import FinfoRow, finfo_rows, format_of
-from core.figures.dtypes.format_rows import DENSE_ROW_PX, are_dense, row_axes
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.machine.kept_library import cached_library_report
@@ -20,6 +19,9 @@ from pages.shared.dtypes.asked_report import asked_report
 from pages.shared.settings import locked, look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
+DENSE_ROW_PX: Final = 19
+_MAX_TALL_ROWS: Final = 9
+_DENSE_TEXT_PX: Final = 15
 ROW_PX: Final = 34
 _TICK_STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _STEPS_CODE: Final = """
@@ -119,9 +121,7 @@ def _show_finfo(group: Group) -> str:
     rows = [
         row
         for row in (finfo_rows(report.infos) if report else ())
-        if row.quantity in QUANTITIES
-        and (fmt := format_of(row.dtype)) is not None
-        and fmt.name in group.names
+        if (fmt := format_of(row.dtype)) and fmt.name in group.names
     ]
     st.markdown(table_markdown(_finfo_table(group, rows)))
     for sentence in dict.fromkeys(row.reason for row in rows if row.reason):
@@ -173,12 +173,7 @@ def numbers_picture(
     """Return one bar for the normal numbers of each format and one for its subnormals.
 
     `with_years` writes before each name when the format was first written down.
-
-    Raises:
-        ValueError: If there is no format.
     """
-    if not facts:
-        raise ValueError("ranges need at least one format")
     layout, drawing = look.layout(), Drawing()
     for is_subnormal in (True, False):
         _draw_bars(drawing, facts, look, is_subnormal=is_subnormal)
@@ -302,6 +297,32 @@ def _steps_code(facts: Sequence[FormatFacts]) -> str:
     }
     is_power = all(Fraction(1, 1 << bits[each.name]) == each.eps for each in facts if each.eps)
     return _STEPS_CODE.format(bits=dict(bits)) if bits and is_power else ""
+
+
+def are_dense(rows: Sequence[object]) -> bool:
+    """Return whether rows are so many that they become low, with small words."""
+    return len(rows) > _MAX_TALL_ROWS
+
+
+def row_axes(
+    names: Sequence[str], words: Sequence[str], look: Look, right: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return both vertical axes; the right one, y2, is drawn only if a trace lies on it."""
+    layout = look.layout()
+    size = layout["font"]["size"]
+    text_size = min(size, _DENSE_TEXT_PX) if are_dense(names) else size
+    rows = {
+        "range": [len(names) - 0.5, -0.5],
+        "tickvals": list(range(len(names))),
+        "tickfont": layout["font"] | {"size": text_size},
+        "fixedrange": True,
+        "showgrid": False,
+        "zeroline": False,
+    }
+    return {
+        "yaxis": layout["yaxis"] | rows | {"ticktext": [f"{name} " for name in names]},
+        "yaxis2": {**right, **rows, "overlaying": "y", "side": "right", "ticktext": list(words)},
+    }
 
 
 TAB = Tab(label=N_("Ranges and finfo"), show=numbers, choose=_choose_numbers)

@@ -1,10 +1,8 @@
-"""One picture as every format gives it back, side by side, and as a poster to print."""
+"""One picture as every format gives it back, side by side."""
 
 import base64
 import io
 from collections.abc import Sequence
-from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,15 +10,12 @@ import numpy.typing as npt
 import streamlit as st
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import StoredPicture, color_picture, stored_picture
-from core.dtypes.labs.picture import Counts
+from core.dtypes.labs.picture import Counts, StoredPicture, color_picture, stored_picture
 from core.dtypes.rounding import Floats
 from core.figures.dtypes.written import number, power_of_two, short
 from core.figures.picture import Drawing, Look, Picture, Table
-from core.figures.theme import FONT_FAMILY
 from core.language import _, ngettext
 from pages.dtypes.bit_layouts.inputs import ASK
-from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -34,13 +29,11 @@ NAMES: Final = (
 POWERS: Final = range(-24, 25)
 _CODE: Final = """
 from core.dtypes import FORMATS
-from core.dtypes.labs import color_picture, stored_picture
+from core.dtypes.labs.picture import color_picture, stored_picture
 
 picture = stored_picture(color_picture(), FORMATS[{name!r}], 2.0**{power})
 print(picture.num_shades, picture.sqnr_db, picture.num_lost)
 """
-DARK: Final = 2.0**-10
-EIGHT_BITS: Final = ("float8_e4m3fn", "float8_e5m2", "int8")
 NUM_COLUMNS: Final = 5
 PRESENT_PICTURES_PX: Final = 330  # the pictures are narrower there, and stay square
 SHOWN: Final = 3  # one pixel of so many rows and columns is shown on the page
@@ -48,9 +41,6 @@ Place = npt.NDArray[np.intp]  # (rows, columns, 3): which of the levels a pixel'
 _GAP: Final = 0.015
 _TITLE: Final = 0.14  # of the height of a row, for the words above a picture
 HEIGHT_PX: Final = 370
-_EDGE: Final = 48  # pixels between two pictures of a poster, and around all
-_LINE: Final = 52  # of its words
-_HEAD: Final = 150
 
 
 @st.cache_resource(show_spinner=False)
@@ -91,33 +81,8 @@ def pictures(asked: tuple[str, int]) -> Shown:
     return Shown(
         headline=sentence(next(each for each in stored if each.format == name)),
         charts=[Chart(picture=picture, file_name="pictures")],
-        below=partial(_offer_posters, power),
         code=_CODE.format(name=name, power=power),
     )
-
-
-def _offer_posters(power: int) -> None:
-    title = _("One picture, {count} number formats").format(count=len(NAMES))
-    seen = look()
-    with st.container(horizontal=True, key="bits_posters"):
-        st.download_button(
-            _("Poster (PNG)"),
-            lambda: poster_png(_computed(power), _scene()[1], seen),
-            "picture-in-ten-formats.png",
-            "image/png",
-            key="bitsposter_png",
-            icon=":material/download:",
-            on_click="ignore",
-        )
-        st.download_button(
-            _("Poster (SVG)"),
-            lambda: poster_svg(_computed(power), _scene()[1], title, seen),
-            "picture-in-ten-formats.svg",
-            "image/svg+xml",
-            key="bitsposter_svg",
-            icon=":material/download:",
-            on_click="ignore",
-        )
 
 
 def sentence(picture: StoredPicture) -> str:
@@ -192,64 +157,10 @@ def _image(picture: StoredPicture, place: Place, look: Look) -> "Image":
     return Image.fromarray(colors)
 
 
-def _png(image: "Image") -> bytes:
+def _address(image: "Image") -> str:
     file = io.BytesIO()
     image.save(file, "PNG", compress_level=1)  # four times as quick as the usual 6
-    return file.getvalue()
-
-
-def _address(image: "Image") -> str:
-    return f"data:image/png;base64,{base64.b64encode(_png(image)).decode()}"
-
-
-def _corners(count: int, size: int) -> tuple[list[tuple[int, int]], int, int]:
-    step, line = size + _EDGE, size + _EDGE + _LINE
-    corners = [
-        (_EDGE + column * step, _HEAD + row * line)
-        for row, column in (divmod(number, NUM_COLUMNS) for number in range(count))
-    ]
-    width = _EDGE + min(count, NUM_COLUMNS) * step
-    return corners, width, _HEAD + -(-count // NUM_COLUMNS) * line
-
-
-def poster_svg(pictures: Sequence[StoredPicture], place: Place, title: str, look: Look) -> str:
-    corners, width, height = _corners(len(pictures), len(place))
-    style = f'font-family="{escape(FONT_FAMILY, quote=True)}" fill="{look.color("text")}"'
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}">',
-        f'<rect width="100%" height="100%" fill="{look.color("background")}"/>',
-        f'<text x="{_EDGE}" y="{_HEAD * 0.55:.0f}" font-size="56" font-weight="600" {style}>'
-        f"{escape(title)}</text>",
-    ]
-    for (x, y), picture in zip(corners, pictures, strict=True):
-        words = f"{short(picture.format)} · {_shades(picture)} · {_quality(picture)}"
-        parts.append(
-            f'<text x="{x}" y="{y - 14}" font-size="26" {style}>{escape(words)}</text>'
-            f'<image x="{x}" y="{y}" width="{len(place)}" height="{len(place)}" '
-            f'href="{_address(_image(picture, place, look))}"/>'
-        )
-    return "".join([*parts, "</svg>"])
-
-
-def poster_png(pictures: Sequence[StoredPicture], place: Place, look: Look) -> bytes:
-    from PIL import Image, ImageDraw, ImageFont
-
-    corners, width, height = _corners(len(pictures), len(place))
-    poster = Image.new("RGB", (width, height), look.color("background"))
-    pen, font = ImageDraw.Draw(poster), ImageFont.load_default(30)
-    title = f"Bits to GPT   {len(place)} × {len(place)} × 3   SQNR"
-    pen.text((_EDGE, _HEAD * 0.2), title, look.color("text"), ImageFont.load_default(56))
-    for (x, y), picture in zip(corners, pictures, strict=True):
-        bits = FORMATS[picture.format].bits
-        words = f"{short(picture.format)}  {bits} bit  {_quality(picture)}"
-        pen.text((x, y - 42), words, look.color("text"), font)
-        poster.paste(_image(picture, place, look), (x, y))
-    return _png(poster)
-
-
-def _quality(picture: StoredPicture) -> str:
-    return f"{number(picture.sqnr_db, 3)} dB"
+    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
 def _domain(place: int, count: int) -> tuple[list[float], list[float]]:
@@ -300,37 +211,3 @@ def _table(pictures: Sequence[StoredPicture]) -> Table:
         _("values lost"): [f"{each.num_lost:,}" for each in pictures],
         _("scale factor"): [number(each.scale, 5) for each in pictures],
     }
-
-
-@st.cache_data(max_entries=1, show_spinner=False)
-def _shades_in_the_dark() -> dict[str, int]:
-    picture = np.unique(color_picture())  # shades are counted once
-    return {name: stored_picture(picture, FORMATS[name], DARK).num_shades for name in EIGHT_BITS}
-
-
-def ask_picture() -> None:
-    """Ask which format of 8 bits bears a very dark picture."""
-    shades = _shades_in_the_dark()
-    best = max(shades, key=shades.__getitem__)
-    e4m3, e5m2 = (FORMATS[name].smallest_subnormal for name in EIGHT_BITS[:2])
-    reasons = {
-        "float8_e4m3fn": _("Its smallest number is {smallest}: brighter than the picture.").format(
-            smallest=number(float(e4m3), 3)
-        ),
-        "float8_e5m2": _("It reaches down to {smallest}, but has two bits for shades.").format(
-            smallest=number(float(e5m2), 3)
-        ),
-        "int8": _("It has few shades near zero, but here it is stored with a scale."),
-    }
-    listed = [f"{short(name)} {count:,}" for name, count in shades.items()]
-    predict_then_reveal(
-        ASK.key("dark"),
-        _("The picture is made {times} times as dark. Which format of 8 bits keeps most of its "
-          "shades?").format(times=number(1 / DARK)),
-        [Choice(short(name), None if name == best else reasons[name]) for name in EIGHT_BITS],
-        _(
-            "Shades left: {shades}. INT8 has one scale factor for the whole picture, the largest "
-            "pixel divided by 127, so the brightness cancels. A float has none: it must hold the "
-            "dark by its exponent."
-        ).format(shades=_(", ").join(listed)),
-    )  # fmt: skip

@@ -9,12 +9,10 @@ from typing import Final
 import streamlit as st
 
 from core.dtypes import FORMATS, Format
-from core.dtypes.cast.cast_trace import CastTrace
-from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.cast.explain_cast import CastTrace, explain_cast
 from core.dtypes.exact import parse_value, to_float
 from core.dtypes.facts.explain import FIELD_ORDER, Field, bit_fields, columns_of
 from core.dtypes.facts.format_facts import short_number, written_value
-from core.figures.dtypes.format_rows import DENSE_ROW_PX, are_dense, row_axes
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.language.listing import followed_by
@@ -22,7 +20,8 @@ from core.units import in_percent
 from pages.components.bit_grid.bit_grid import hex_code
 from pages.dtypes.bit_layouts.grid import ask_below_one
 from pages.dtypes.bit_layouts.inputs import ASK, FIELD_NAMES, Group, choose_group
-from pages.dtypes.bit_layouts.pictures import ask_picture, choose_pictures, pictures
+from pages.dtypes.bit_layouts.numbers import DENSE_ROW_PX, are_dense, row_axes
+from pages.dtypes.bit_layouts.pictures import choose_pictures, pictures
 from pages.shared.dtypes.number_slider import slider_through_decades
 from pages.shared.dtypes.plain_code import STEP_AT, beyond, exact_text, is_plain, widths
 from pages.shared.settings import look
@@ -95,10 +94,6 @@ def _choose_side() -> tuple[str, Group] | tuple[str, int]:
     return said, choose_group()
 
 
-def _ask_side() -> None:
-    (ask_picture if ASK.used("stored") == "picture" else ask_below_one)()
-
-
 def side(chosen: tuple[str, Group] | tuple[str, int]) -> Shown:
     """Show the bits of the number in each format, or the picture as each gives it back."""
     text, group = chosen
@@ -139,15 +134,7 @@ def _snippet(said: str, group: Group) -> str:
 
 
 def side_picture(said: str, rows: Sequence[BitRow], look: Look) -> Picture:
-    """Return a row of cells for each format; a 1 is full, a 0 faint, both carry their digit.
-
-    `said` is the number as the reader wrote it.
-
-    Raises:
-        ValueError: If there are no rows.
-    """
-    if not rows:
-        raise ValueError("rows of bits need at least one format")
+    """Return a row of cells for each format; a 1 is full, a 0 faint, both carry their digit."""
     layout, drawing = look.layout(), Drawing()
     size, is_dense = layout["font"]["size"], are_dense(rows)
     columns = range(min(row.columns[0] for row in rows), max(row.columns[-1] for row in rows) + 1)
@@ -302,4 +289,4 @@ def _table(rows: Sequence[BitRow]) -> Table:
     }
 
 
-TAB = Tab(label=N_("Side by side"), show=side, choose=_choose_side, question=_ask_side)
+TAB = Tab(label=N_("Side by side"), show=side, choose=_choose_side, question=ask_below_one)

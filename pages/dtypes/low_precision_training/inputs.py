@@ -13,12 +13,7 @@ FORMAT_NAMES: Final = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 
 
 def cast_code(name: str, wide: str = "float") -> str:
-    """Return the lines of a function that stores a tensor `x` of torch in a format.
-
-    Args:
-        name: One of torch's dtypes.
-        wide: In what it is computed with afterwards: "float" or "double".
-    """
+    """Return the lines of a function that stores a tensor of torch in a format, and widens it."""
     lines = [f"return x.to(torch.{name}).{wide}()"]
     if name == "float8_e4m3fn":
         # Older versions of torch do so by themselves.
@@ -30,11 +25,4 @@ def cast_code(name: str, wide: str = "float") -> str:
 def choose_format(
     name: str, *, default: str = "bfloat16", names: Sequence[str] = FORMAT_NAMES
 ) -> str:
-    """Show formats side by side and return the name of the chosen one.
-
-    Args:
-        name: The setting's name: "sum_format".
-        default: The format before anybody chose.
-        names: Those to choose from.
-    """
     return ASK.segmented(name, _("Number format"), names, default=default, labels=short)

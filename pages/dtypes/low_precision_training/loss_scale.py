@@ -1,26 +1,30 @@
 """The lab of loss scaling: a factor that lifts small gradients into the range of the format.
 
-Real gradients come from a separate process, once for all readers.
+Real gradients come from a separate process, once for all readers. The gradient scaler finds the
+factor by itself, one optimizer step after the other.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS, FloatFormat
-from core.dtypes.labs import (
+from core.dtypes.labs.grad_scaler import SPIKE, ScalerStep, gradient_peaks, run_scaler
+from core.dtypes.labs.loss_scale import (
+    NUM_SYNTHETIC,
+    SYNTHETIC_STD,
     GradientBands,
     GradientHistogram,
     gradient_histogram,
     loss_scale_bands,
     synthetic_gradients,
 )
-from core.dtypes.labs.loss_scale import NUM_SYNTHETIC, SYNTHETIC_STD
 from core.figures.dtypes.low_precision_training.lab_frame import LabDrawing, hatched
 from core.figures.dtypes.written import number, percent, power_of_two, short
 from core.figures.picture import Look, Picture, Table
@@ -33,11 +37,9 @@ from core.train.learning.tensors import (
 )
 from core.train.run.directory import runs_directory
 from pages.dtypes.low_precision_training.inputs import ASK, cast_code, choose_format
-from pages.dtypes.low_precision_training.scaler import Asked as ScalerAsked
-from pages.dtypes.low_precision_training.scaler import ask_scaler, choose_scaler, scaler
 from pages.server.background import jobs
 from pages.shared.questions import Choice, predict_then_reveal
-from pages.shared.settings import look
+from pages.shared.settings import is_hidden, locked, look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
 MAX_POWER: Final = 32
@@ -81,14 +83,7 @@ gradients = torch.tensor(measure_gradients(run).{values})"""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gradients:
-    """A histogram and where it comes from.
-
-    Attributes:
-        histogram: Of all gradients.
-        tensors: Of each tensor, by its name; empty for made-up gradients.
-        run: Name of the run, if it is one's.
-        step: Optimizer steps that the run had done.
-    """
+    """A histogram of all gradients, those of each real tensor, and the run and step they are of."""
 
     histogram: GradientHistogram
     tensors: Mapping[str, GradientHistogram] = field(default_factory=dict)
@@ -112,13 +107,7 @@ def _choose_loss_scale() -> Asked:
         "scale_power", _("Loss scale"), range(MAX_POWER + 1), default=0, labels=power_of_two
     )
     name = choose_format("scale_format", default="float16")
-    source = ASK.segmented(
-        "scale_source",
-        _("Gradients"),
-        tuple(SOURCES),
-        default="synthetic",
-        labels=lambda source: _(SOURCES[source]),
-    )
+    source = ASK.segmented("scale_source", _("Gradients"), SOURCES, default="synthetic")
     gradients, tensor = _gradients_of(source), ALL
     if gradients.tensors:
         names = [ALL, *gradients.tensors]
@@ -149,9 +138,9 @@ def _headline(bands: GradientBands) -> str:
     ).format(
         scale=number(bands.scale),
         format=short(bands.format),
-        normal=percent(bands.share(bands.num_normal)),
-        zero=percent(bands.share(bands.num_zero)),
-        overflow=percent(bands.share(bands.num_overflow)),
+        normal=percent(bands.shares[2]),
+        zero=percent(bands.shares[0]),
+        overflow=percent(bands.shares[3]),
     )
 
 
@@ -162,11 +151,11 @@ def _one_gradient(bands: GradientBands) -> str:
         "format": short(bands.format),
         "stored": number(stored, 4),
     }
-    if bands.num_overflow:
+    if bands.counts.overflow:
         text = _("1e-8 × {scale} overflows {format}: {stored}.")
-    elif bands.num_zero:
+    elif bands.counts.zero:
         text = _("1e-8 × {scale} in {format} is {stored}: the gradient is lost.")
-    elif bands.num_subnormal:
+    elif bands.counts.subnormal:
         text = _("1e-8 × {scale} in {format} is {stored}: subnormal, some of its bits are lost.")
     else:
         text = _("1e-8 × {scale} in {format} is {stored}: full precision.")
@@ -234,11 +223,7 @@ def made_up() -> Gradients:
 
 
 def _real_gradients() -> Gradients:
-    """Return those of the newest run with a checkpoint, else of a fresh model; asked once.
-
-    Raises:
-        ValueError: If the child process fails, or too much waits for the server.
-    """
+    """Return those of the newest run with a checkpoint, else of a fresh model; asked once."""
     run = newest_trained_run()
     name = "gradients of a fresh GPT" if run is None else f"gradients of {newest_checkpoint(run)}"
     kept = _kept()
@@ -284,22 +269,17 @@ _LOW, _HIGH = -44.0, 22.0  # log2|g| that is always on the picture
 _TINT: Final = 0.16
 
 
-def band_counts(bands: GradientBands) -> tuple[int, int, int, int]:
-    """Return the counts in the order of `BANDS`."""
-    return (bands.num_zero, bands.num_subnormal, bands.num_normal, bands.num_overflow)
-
-
 def loss_scale_picture(histogram: GradientHistogram, bands: GradientBands, look: Look) -> Picture:
     """Return bars of log2|g| on the four bands; the bars never move, the bands do."""
     drawing = LabDrawing(look=look)
     low, high = min(_LOW, histogram.edges[0]), max(_HIGH, histogram.edges[-1])
-    inner = [math.log2(each) for each in (bands.zero_below, bands.normal_from, bands.overflow_from)]
+    inner = [math.log2(each) for each in bands.borders]
     _draw_bars(drawing, histogram, inner)
     borders = [low, *inner, high]
-    for place, count in enumerate(band_counts(bands)):
+    for place, share in enumerate(bands.shares):
         left, right = max(borders[place], low), min(borders[place + 1], high)
         if left < right:
-            _draw_band(drawing, BANDS[place], (left, right), bands.share(count))
+            _draw_band(drawing, BANDS[place], (left, right), share)
     powers = range(math.ceil(low / 8) * 8, math.floor(high / 8) * 8 + 1, 8)
     layout = drawing.layout(
         x={
@@ -312,7 +292,24 @@ def loss_scale_picture(histogram: GradientHistogram, bands: GradientBands, look:
     )
     margin = layout["margin"] | {"t": 96 if look.present else 72}
     figure = drawing.figure(layout | {"margin": margin, "bargap": 0, "showlegend": False})
-    return Picture(figure=figure, alt=_sentence(bands), table=_table(bands))
+    names, counts = [_(name) for name, _color, _shape in BANDS], [f"{n:,}" for n in bands.counts]
+    parts = [
+        _("{count} {band}").format(count=count, band=name)
+        for count, name in zip(counts, names, strict=True)
+    ]
+    alt = _("Of {total} gradients times {scale} in {format}: {parts}.").format(
+        total=f"{sum(bands.counts):,}",
+        scale=f"{bands.scale:,g}",
+        format=short(bands.format),
+        parts=_(", ").join(parts),
+    )
+    table = {
+        _("band"): names,
+        _("from |g|"): [f"{border:.4g}" for border in (0.0, *bands.borders)],
+        _("gradients"): counts,
+        _("share"): [percent(share) for share in bands.shares],
+    }
+    return Picture(figure=figure, alt=alt, table=table)
 
 
 def _draw_bars(drawing: LabDrawing, histogram: GradientHistogram, borders: Sequence[float]) -> None:
@@ -347,36 +344,13 @@ def _draw_band(
     )  # fmt: skip
 
 
-def _sentence(bands: GradientBands) -> str:
-    parts = [
-        _("{count} {band}").format(count=f"{count:,}", band=_(name))
-        for count, (name, _color, _shape) in zip(band_counts(bands), BANDS, strict=True)
-    ]
-    return _("Of {total} gradients times {scale} in {format}: {parts}.").format(
-        total=f"{bands.num_gradients:,}",
-        scale=f"{bands.scale:,g}",
-        format=short(bands.format),
-        parts=_(", ").join(parts),
-    )
-
-
-def _table(bands: GradientBands) -> Table:
-    borders = (0.0, bands.zero_below, bands.normal_from, bands.overflow_from)
-    return {
-        _("band"): [_(name) for name, _color, _shape in BANDS],
-        _("from |g|"): [f"{border:.4g}" for border in borders],
-        _("gradients"): [f"{count:,}" for count in band_counts(bands)],
-        _("share"): [percent(bands.share(count)) for count in band_counts(bands)],
-    }
-
-
 @st.cache_data(max_entries=1, show_spinner=False)
 def _least_scales() -> tuple[int, int]:
     histogram = gradient_histogram([SINGLE])
     half = cast("FloatFormat", FORMATS["float16"])
     bands = [loss_scale_bands(histogram, half, 2.0**power) for power in range(33)]
-    kept = next(power for power, each in enumerate(bands) if not each.num_zero)
-    whole = next(power for power, each in enumerate(bands) if each.num_normal)
+    kept = next(power for power, each in enumerate(bands) if not each.counts.zero)
+    whole = next(power for power, each in enumerate(bands) if each.counts.normal)
     return 2**kept, 2**whole
 
 
@@ -422,32 +396,282 @@ def _ask_loss_scale() -> None:
     )
 
 
-def _choose_scaling() -> Asked | ScalerAsked:
-    way = ASK.segmented(
-        "scale_by",
-        _("Scaling"),
-        tuple(WAYS),
-        default="static",
-        labels=lambda way: _(WAYS[way]),
+NAME: Final = "float16"
+NUM_STEPS: Final = 60
+SPIKE_STEP: Final = 40
+FIRST: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 20, 30)
+INTERVALS: Final = (2, 3, 4, 5, 7, 10, 15, 20, 2000)
+SCALER_CODE: Final = """
+import numpy as np
+import torch
+
+peaks = {first!r} * 0.25 ** (np.arange({count}) / {last})  # largest gradients{spike}
+weight = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([weight])
+scaler = torch.amp.GradScaler("cpu", growth_interval={interval})
+for step, peak in enumerate(peaks[:{step}].tolist(), 1):
+    scale = scaler.scale(torch.ones(())).item()
+    product = peak * scale
+    weight.grad = torch.tensor([product]).half().float()  # what backward() stores in FP16
+    scaler.step(optimizer)
+    scaler.update()
+print(step, f"{{peak:.3g}}", scale, f"{{product:.5g}}", scaler.get_scale())
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AskedScaler:
+    """Which step is looked at, and how the gradients and the rule are."""
+
+    step: int
+    first: float
+    interval: int
+    spike: int
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def scaler_steps(first: float, interval: int, spike: int) -> tuple[ScalerStep, ...]:
+    peaks = gradient_peaks(NUM_STEPS, first, spike)
+    return run_scaler(peaks, FORMATS[NAME], interval)
+
+
+def _choose_scaler() -> AskedScaler:
+    step = _choose_step()
+    first = ASK.select_slider("scaler_first", _("Largest gradient, step 1"), FIRST, default=3)
+    interval = ASK.select_slider(
+        "scaler_interval",
+        _("Growth interval"),
+        INTERVALS,
+        default=5,
+        labels="{:,}".format,
+        help=_("Clean steps in a row after which the scale doubles."),
     )
-    return choose_scaler() if way == "scaler" else _choose_loss_scale()
+    with_spike = ASK.toggle(
+        "scaler_spike",
+        _("Spike at step {step}").format(step=SPIKE_STEP),
+        default=True,
+        help=_("A gradient {times} times as large.").format(times=SPIKE),
+    )
+    spike = SPIKE_STEP if with_spike else 0
+    return AskedScaler(step=step, first=float(first), interval=interval, spike=spike)
 
 
-def scaling(asked: Asked | ScalerAsked) -> Shown:
-    return scaler(asked) if isinstance(asked, ScalerAsked) else loss_scale(asked)
+def scaler(asked: AskedScaler) -> Shown:
+    """Show the scale over all steps, and the calls of one of them."""
+    steps = scaler_steps(asked.first, asked.interval, asked.spike)
+    now = steps[asked.step - 1]
+    picture = scaler_picture(steps, asked.step, NAME, look())
+    return Shown(
+        headline=_scaler_headline(now, asked.interval),
+        beside_headline=None if presenting() else partial(_say_phases, now),
+        charts=[Chart(picture=picture, file_name="grad-scaler")],
+        code=scaler_code(asked),
+    )
 
 
-def _ask_scaling() -> None:
-    if ASK.used("scale_by") == "scaler":
-        ask_scaler()
+def scaler_code(asked: AskedScaler) -> str:
+    spike = f"\npeaks[{asked.spike - 1}] *= {SPIKE}" if asked.spike else ""
+    return SCALER_CODE.format(
+        step=asked.step,
+        first=asked.first,
+        interval=asked.interval,
+        count=NUM_STEPS,
+        last=NUM_STEPS - 1,
+        spike=spike,
+    )
+
+
+def _choose_step() -> int:
+    current = ASK.slider("scaler_step", _("Step"), 1, NUM_STEPS, default=1, step=1)
+    if not is_hidden(ASK.page, "scaler_step"):
+        with st.container(horizontal=True, gap="xsmall"):
+            _button("back", _("Previous step"), current - 1)
+            _button("forward", _("Next step"), current + 1)
+    return current
+
+
+def _button(name: str, label: str, step: int) -> None:
+    st.button(
+        label,
+        key=ASK.key(f"scaler_{name}"),
+        disabled=locked() or not 1 <= step <= NUM_STEPS,
+        on_click=ASK.set,
+        args=("scaler_step", step),
+    )
+
+
+def _scaler_headline(now: ScalerStep, interval: int) -> str:
+    words = {
+        "step": now.step,
+        "peak": number(now.peak, 3),
+        "scale": number(now.scale),
+        "product": number(now.peak * now.scale, 5),
+        "next": number(now.next_scale),
+        "clean": now.clean_steps,
+        "interval": f"{interval:,}",
+    }
+    if now.found_inf:
+        text = _(
+            "Step {step}: {peak} × {scale} = {product} overflows FP16. The step is skipped, the "
+            "scale halved to {next}."
+        )
+    elif now.change == "grew":
+        text = _(
+            "Step {step}: {peak} × {scale} = {product} fits. {interval} clean steps: the scale "
+            "doubles to {next}."
+        )
     else:
-        _ask_loss_scale()
+        text = _(
+            "Step {step}: {peak} × {scale} = {product} fits into FP16. Clean steps in a row: "
+            "{clean} of {interval}."
+        )
+    return text.format(**words)
+
+
+def _say_phases(now: ScalerStep) -> None:
+    checked = _("found infinity") if now.found_inf else _("all finite")
+    stepped = _("skipped") if now.found_inf else _("weights changed")
+    phases = (
+        _("`scale(loss)`: × {scale}").format(scale=number(now.scale)),
+        _("`backward()`: largest gradient {stored}").format(stored=number(now.stored, 5)),
+        _("`unscale_()`: {checked}").format(checked=checked),
+        _("`step()`: {stepped}").format(stepped=stepped),
+        _("`update()`: scale {scale}").format(scale=number(now.next_scale)),
+    )
+    with st.container(key="lowp_phases"):
+        st.caption(" → ".join(phases))
+
+
+CHANGES: Final = {"halved": N_("halved"), "grew": N_("doubled"), "kept": N_("kept")}
+_UPPER, _LOWER = (0.56, 1.0), (0.0, 0.44)
+
+
+def scaler_picture(steps: Sequence[ScalerStep], current: int, fmt_name: str, look: Look) -> Picture:
+    """Return the scale over the steps, and the largest scaled gradient beside the format's end."""
+    drawing, products = LabDrawing(look=look), [each.peak * each.scale for each in steps]
+    _draw_scale(drawing, steps)
+    _draw_gradients(drawing, steps, products)
+    drawing.ceiling([0, len(steps) + 1], fmt_name, width=2, yaxis="y2")
+    drawing.shape(
+        type="line", x0=current, x1=current, yref="paper", y0=0, y1=1,
+        line={"color": look.color("text"), "width": 2},
+    )  # fmt: skip
+    layout = drawing.layout(
+        x={"title": _("step"), "anchor": "y2", "range": [0.2, len(steps) + 0.8]},
+        y={"title": _("loss scale"), "domain": _UPPER, **_powers([each.scale for each in steps])},
+    )
+    below = {
+        **layout["yaxis"],
+        **_powers([*products, FORMATS[fmt_name].max]),
+        "domain": _LOWER,
+        "title": {"text": _("gradient × scale")},
+        "anchor": "x",
+    }
+    figure = drawing.figure(layout | {"yaxis2": below})
+    return Picture(figure=figure, alt=_scaler_sentence(steps, current), table=_scaler_table(steps))
+
+
+def _powers(values: Sequence[float]) -> dict[str, Any]:
+    logs = np.log2([value for value in values if 0 < value < np.inf])
+    low, high = int(np.floor(logs.min())) - 1, int(np.ceil(logs.max())) + 1
+    stride = -(-(high - low) // 4)  # at most five: more would run into each other
+    marks = range(low, high + 1, stride)
+    return {
+        "type": "log",
+        "range": [low * np.log10(2), high * np.log10(2)],
+        "tickvals": [2.0**mark for mark in marks],
+        "ticktext": [power_of_two(mark) for mark in marks],
+    }
+
+
+def _draw_scale(drawing: LabDrawing, steps: Sequence[ScalerStep]) -> None:
+    look = drawing.look
+    hover = "%{x}: %{y:,}<extra>%{fullData.name}</extra>"
+    drawing.scatter(
+        x=[each.step for each in steps],
+        y=[each.scale for each in steps],
+        name=_("loss scale"),
+        mode="lines",
+        line={"shape": "hvh", "color": look.color("accent"), "width": 3},
+        hovertemplate=hover,
+    )
+    for change, name, color, symbol in (
+        ("halved", _("step skipped, scale halved"), "overflow", "x"),
+        ("grew", _("scale doubled"), "exact", "triangle-up"),
+    ):
+        drawing.scatter(
+            x=[each.step for each in steps if each.change == change],
+            y=[each.scale for each in steps if each.change == change],
+            name=name,
+            mode="markers",
+            marker={"symbol": symbol, "size": 13, "color": look.color(color)},
+            hovertemplate=hover,
+        )
+
+
+def _draw_gradients(
+    drawing: LabDrawing, steps: Sequence[ScalerStep], products: Sequence[float]
+) -> None:
+    look = drawing.look
+    drawing.scatter(
+        x=[each.step for each in steps],
+        y=products,
+        yaxis="y2",
+        mode="markers+lines",
+        showlegend=False,
+        line={"color": look.color("muted"), "width": 1.5},
+        marker={
+            "size": [13 if each.found_inf else 8 for each in steps],
+            "symbol": ["x" if each.found_inf else "circle" for each in steps],
+            "color": [look.color("overflow" if each.found_inf else "format_a") for each in steps],
+            "opacity": 1,
+        },
+        hovertemplate="%{x}: %{y:,.6g}<extra></extra>",
+    )
+
+
+def _scaler_sentence(steps: Sequence[ScalerStep], current: int) -> str:
+    skipped = sum(each.found_inf for each in steps)
+    grew = sum(each.change == "grew" for each in steps)
+    now = steps[current - 1]
+    return _(
+        "The loss scale over {count} steps begins at {first} and ends at {last}; {skipped} steps "
+        "are skipped and the scale doubles {grew} times. At step {step} it is {scale}."
+    ).format(
+        count=len(steps),
+        first=number(steps[0].scale),
+        last=number(steps[-1].next_scale),
+        skipped=skipped,
+        grew=grew,
+        step=now.step,
+        scale=number(now.scale),
+    )
+
+
+def _scaler_table(steps: Sequence[ScalerStep]) -> Table:
+    return {
+        _("step"): [each.step for each in steps],
+        _("largest gradient"): [number(each.peak, 4) for each in steps],
+        _("loss scale"): [number(each.scale) for each in steps],
+        _("as stored"): [number(each.stored, 5) for each in steps],
+        _("optimizer"): [_("skipped") if each.found_inf else _("stepped") for each in steps],
+        _("scale after it"): [_(CHANGES[each.change]) for each in steps],
+    }
+
+
+def _choose_scaling() -> Asked | AskedScaler:
+    way = ASK.segmented("scale_by", _("Scaling"), WAYS, default="static")
+    return _choose_scaler() if way == "scaler" else _choose_loss_scale()
+
+
+def scaling(asked: Asked | AskedScaler) -> Shown:
+    return scaler(asked) if isinstance(asked, AskedScaler) else loss_scale(asked)
 
 
 TAB: Final = Tab(
     label=N_("Loss scaling"),
     show=scaling,
     choose=_choose_scaling,
-    question=_ask_scaling,
+    question=_ask_loss_scale,
     reading="scale",
 )

@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import MatmulErrors, matmul, matmul_errors, normal_matrices
+from core.dtypes.labs.matmul import MatmulErrors, matmul, normal_matrices
 from core.figures.dtypes.low_precision_training.lab_frame import STYLES, LabDrawing
 from core.figures.dtypes.written import percent, short
 from core.figures.picture import Look, Picture, Table
@@ -70,7 +70,7 @@ class Asked:
 def computed(storage: str, chunk: int) -> tuple[MatmulErrors, ...]:
     a, b = normal_matrices(DEPTHS[-1])
     return tuple(
-        matmul_errors(a, b, FORMATS[storage], FORMATS[accumulate], chunk, DEPTHS)
+        matmul(a, b, FORMATS[storage], FORMATS[accumulate], chunk, DEPTHS)
         for accumulate in ACCUMULATORS
     )
 
@@ -141,14 +141,7 @@ _MARKS: Final = [digit * 10.0**power for power in range(-8, 2) for digit in (1, 
 
 
 def matmul_picture(curves: Sequence[MatmulErrors], chosen: str, depth: int, look: Look) -> Picture:
-    """Return one line for each accumulator, the chosen one in bold, both axes in powers.
-
-    Args:
-        curves: The same product with different accumulators.
-        chosen: Name of the accumulator that is in bold.
-        depth: The inner dimension that is marked.
-        look: How the reader wants to see.
-    """
+    """Return one line for each accumulator, the chosen one in bold, and a mark at the depth."""
     drawing, depths = LabDrawing(look=look), curves[0].depths
     marks = [each for each in depths if each.bit_count() == 1]  # all of them would touch
     for curve, (meaning, dash, symbol) in zip(curves, STYLES, strict=False):
@@ -186,17 +179,6 @@ def matmul_picture(curves: Sequence[MatmulErrors], chosen: str, depth: int, look
 
 
 def error_at(curve: MatmulErrors, depth: int) -> float:
-    """Return the error at one of the curve's depths.
-
-    Raises:
-        ValueError: If the curve has no such depth.
-    """
-    if depth not in curve.depths:
-        raise ValueError(
-            _("K = {depth} was not computed; use one of {known}.").format(
-                depth=depth, known=_(", ").join(map(str, curve.depths))
-            )
-        )
     return curve.errors[curve.depths.index(depth)]
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import SoftmaxTrace, softmax_naive, softmax_stable
+from core.dtypes.labs.softmax import SoftmaxTrace
+from core.dtypes.labs.softmax import softmax as softmax_in
 from core.figures.dtypes.low_precision_training.lab_frame import LabDrawing, hatched
 from core.figures.dtypes.written import number, percent, short
 from core.figures.picture import Look, Picture, Table
@@ -42,7 +43,8 @@ for shift in (0, logits.max()):
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def computed(logits: tuple[float, ...], name: str) -> tuple[SoftmaxTrace, SoftmaxTrace]:
-    return softmax_naive(logits, FORMATS[name]), softmax_stable(logits, FORMATS[name])
+    fmt = FORMATS[name]
+    return softmax_in(logits, fmt, stable=False), softmax_in(logits, fmt, stable=True)
 
 
 def _choose_softmax() -> tuple[str, float]:
@@ -256,7 +258,7 @@ def _ask_exp() -> None:
         [
             Choice("66,171", _("Larger than 65,504, the largest number of float16.")),
             Choice("65,504", _("A cast could saturate; arithmetic in float16 does not.")),
-            Choice(number(float(softmax_naive([11.1], FORMATS["float16"]).exponentials[0]))),
+            Choice(number(float(computed((11.1,), "float16")[0].exponentials[0]))),
         ],
         _("And inf / inf is NaN: so a softmax subtracts the largest logit first."),
     )

@@ -1,6 +1,6 @@
 """The lab of sums: the same number added again and again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -8,13 +8,12 @@ import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS, Rounding
-from core.dtypes.labs import ORDERS, Accumulation, accumulate, half_gap_above
-from core.dtypes.labs.accumulate import Order
+from core.dtypes.labs.accumulate import Accumulation, Order, accumulate
+from core.dtypes.labs.weight_updates import half_gap_above
 from core.figures.dtypes.low_precision_training.lab_frame import (
     MAX_ROWS,
     STYLES,
     LabDrawing,
-    exact_name,
     some,
 )
 from core.figures.dtypes.written import number, percent, short
@@ -35,83 +34,49 @@ COUNTS: Final = (
     *(10, 16, 20, 30, 50, 100, 200, 256, 300, 500, 512, 1000),
     *(2000, 2048, 3000, 4096, 5000, 8192, 10_000),
 )
-LABELS: Final = {
+LABELS: Final[Mapping[Order, str]] = {
     "sequential": N_("in a loop"),
     "pairwise": N_("pairs"),
     "float32_then_cast": N_("in FP32"),
 }
-CODES: Final = {
+CODES: Final[Mapping[Order, str]] = {
     "sequential": """
 import torch
-
-addend = torch.tensor({term!r}, dtype=torch.{name})
-total = torch.zeros((), dtype=torch.{name})
+{function}
+addend = {addend}
+total = torch.zeros((), dtype={dtype})
 for _ in range({count}):
-    total = total + addend
+    total = {stored}(total + addend)
 print(total.item())
 """,
     "pairwise": """
 import torch
-
-values = torch.full(({count},), {term!r}).to(torch.{name})
+{function}
+values = {values}
 while len(values) > 1:
     even = len(values) // 2 * 2
-    values = torch.cat([values[:even:2] + values[1:even:2], values[even:]])
+    values = torch.cat([{stored}(values[:even:2] + values[1:even:2]), values[even:]])
 print(values.item())
 """,
     "float32_then_cast": """
 import torch
-
-values = torch.full(({count},), {term!r}).to(torch.{name})
-print(values.float().sum().to(torch.{name}).item())
+{function}
+total = {values}.float().sum()
+print({total}.item())
 """,
 }
 # Torch adds no numbers of 8 bits: two of them are added in FP32, exactly, and rounded once.
-SMALL_CODES: Final = {
-    "sequential": """
-import torch
-
+_FUNCTION: Final = """
 
 def stored(x):
     {cast}
 
-
-addend = stored(torch.tensor({term!r}))
-total = torch.zeros(())
-for _ in range({count}):
-    total = stored(total + addend)
-print(total.item())
-""",
-    "pairwise": """
-import torch
-
-
-def stored(x):
-    {cast}
-
-
-values = stored(torch.full(({count},), {term!r}))
-while len(values) > 1:
-    even = len(values) // 2 * 2
-    values = torch.cat([stored(values[:even:2] + values[1:even:2]), values[even:]])
-print(values.item())
-""",
-    "float32_then_cast": """
-import torch
-
-
-def stored(x):
-    {cast}
-
-
-print(stored(stored(torch.full(({count},), {term!r})).sum()).item())
-""",
-}
+"""
 STOCHASTIC_CODE: Final = """
 import numpy as np
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import accumulate
+from core.dtypes.labs.accumulate import accumulate
 
 total = accumulate(
     np.full({count}, {term!r}),
@@ -151,13 +116,7 @@ def _choose_sums() -> Asked:
             "sum_count", _("Repetitions"), COUNTS, default=1000, labels="{:,}".format
         ),
         name=choose_format("sum_format"),
-        order=ASK.segmented(
-            "sum_order",
-            _("Order"),
-            ORDERS,
-            default="sequential",
-            labels=lambda order: _(LABELS[order]),
-        ),
+        order=ASK.segmented("sum_order", _("Order"), LABELS, default="sequential"),
         rounding="stochastic"
         if ASK.toggle("sum_stochastic", _("Stochastic rounding"), default=False)
         else "nearest_even",
@@ -179,8 +138,25 @@ def code_of(asked: Asked) -> str:
     """Return Python for the sum: torch, unless chance rounds."""
     if asked.rounding == "stochastic":
         return STOCHASTIC_CODE.format(**asdict(asked))
-    codes = SMALL_CODES if asked.name.startswith("float8") else CODES
-    return codes[asked.order].format(**asdict(asked), cast=cast_code(asked.name))
+    many, dtype = f"torch.full(({asked.count},), {asked.term!r})", f"torch.{asked.name}"
+    parts = {
+        "function": "",
+        "addend": f"torch.tensor({asked.term!r}, dtype={dtype})",
+        "dtype": dtype,
+        "values": f"{many}.to({dtype})",
+        "stored": "",
+        "total": f"total.to({dtype})",
+    }
+    if asked.name.startswith("float8"):
+        parts = {
+            "function": _FUNCTION.format(cast=cast_code(asked.name)),
+            "addend": f"stored(torch.tensor({asked.term!r}))",
+            "dtype": "torch.float32",
+            "values": f"stored({many})",
+            "stored": "stored",
+            "total": "stored(total)",
+        }
+    return CODES[asked.order].format(count=asked.count, **parts)
 
 
 def _headline(total: Accumulation, term: float, count: int) -> str:
@@ -208,17 +184,7 @@ def _headline(total: Accumulation, term: float, count: int) -> str:
 
 
 def sums_picture(sums: Sequence[Accumulation], chosen: str, look: Look) -> Picture:
-    """Return one line a format, the chosen one in bold, and the sum without rounding.
-
-    Raises:
-        ValueError: If there are no sums or more than lines that can be told apart.
-    """
-    if not 1 <= len(sums) <= len(STYLES):
-        raise ValueError(
-            _("Choose 1 to {most} sums to compare, not {count}.").format(
-                most=len(STYLES), count=len(sums)
-            )
-        )
+    """Return one line a format, the chosen one in bold, and the sum without rounding."""
     drawing, places = LabDrawing(look=look), some(len(sums[0].counts))
     drawing.truth(sums[0].counts[places], sums[0].reference[places])
     for each, (meaning, dash, _symbol) in zip(sums, STYLES, strict=False):
@@ -231,7 +197,20 @@ def sums_picture(sums: Sequence[Accumulation], chosen: str, look: Look) -> Pictu
         x={"title": _("values added"), "tickformat": ","},
         y={"title": _("running sum"), "rangemode": "tozero", "tickformat": ",~g"},
     )
-    return Picture(figure=drawing.figure(layout), alt=_sentence(sums), table=_table(sums))
+    parts = [
+        _("{format} ends at {sum}").format(format=short(each.format), sum=number(each.result))
+        for each in sums
+    ]
+    alt = _("Running sums of {count} values. The true sum is {exact}; {parts}.").format(
+        count=f"{int(sums[0].counts[-1]):,}", exact=number(sums[0].exact), parts=_(", ").join(parts)
+    )
+    listed = some(len(sums[0].counts), MAX_ROWS)
+    table: Table = {
+        _("values added"): [int(count) for count in sums[0].counts[listed]],
+        _("exact"): [number(value) for value in sums[0].reference[listed]],
+        **{short(each.format): [number(value) for value in each.sums[listed]] for each in sums},
+    }
+    return Picture(figure=drawing.figure(layout), alt=alt, table=table)
 
 
 def _point_at_stall(drawing: LabDrawing, x: float, y: float) -> None:
@@ -247,25 +226,6 @@ def _point_at_stall(drawing: LabDrawing, x: float, y: float) -> None:
         ax=60,
         ay=-40,
     )
-
-
-def _sentence(sums: Sequence[Accumulation]) -> str:
-    parts = [
-        _("{format} ends at {sum}").format(format=short(each.format), sum=number(each.result))
-        for each in sums
-    ]
-    return _("Running sums of {count} values. The true sum is {exact}; {parts}.").format(
-        count=f"{int(sums[0].counts[-1]):,}", exact=number(sums[0].exact), parts=_(", ").join(parts)
-    )
-
-
-def _table(sums: Sequence[Accumulation]) -> Table:
-    places = some(len(sums[0].counts), MAX_ROWS)
-    return {
-        _("values added"): [int(count) for count in sums[0].counts[places]],
-        exact_name(): [number(value) for value in sums[0].reference[places]],
-        **{short(each.format): [number(value) for value in each.sums[places]] for each in sums},
-    }
 
 
 def _ask_sum() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from core.dtypes import FORMATS, FloatFormat
-from core.dtypes.labs import (
+from core.dtypes.labs.weight_updates import (
     StochasticUpdates,
     WeightUpdates,
     half_gap_above,
@@ -22,7 +22,6 @@ from core.figures.dtypes.low_precision_training.lab_frame import (
     MAX_ROWS,
     STYLES,
     LabDrawing,
-    exact_name,
     some,
 )
 from core.figures.dtypes.written import number, percent, short
@@ -33,7 +32,6 @@ from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
-CHANCE_UPDATE: Final = 0.03
 NAMES: Final = FORMAT_NAMES[:3]
 UPDATES: Final = (0.0001, 0.0002, 0.0003, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03)
 STEPS: Final = (1, 10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 3000)
@@ -112,13 +110,7 @@ def _choose_updates() -> Asked:
             "update_steps", _("Steps"), STEPS, default=1000, labels="{:,}".format
         ),
         name=choose_format("update_format", names=NAMES),
-        way=ASK.segmented(
-            "update_way",
-            _("Weight storage"),
-            tuple(WAYS),
-            default="nearest",
-            labels=lambda way: _(WAYS[way]),
-        ),
+        way=ASK.segmented("update_way", _("Weight storage"), WAYS, default="nearest"),
         count=ASK.select_slider(
             "update_weights",
             _("Number of weights"),
@@ -170,26 +162,21 @@ def _headline(path: WeightUpdates, way: str, update: float) -> str:
         "half": number(path.half_gap, 3),
     }
     if path.num_lost == steps:
-        text = _unmoved(way)
+        text = _(
+            "1 + {steps} × {update} in {format} stays {weight}: each update is below half the "
+            "gap, {half}."
+        )
+        if way == "master":
+            text = _(
+                "1 + {steps} × {update}: the FP32 master has come to {reached}, its copy in "
+                "{format} stays {weight}. Half the gap is {half}."
+            )
         words["reached"] = number(float((path.exact if path.master is None else path.master)[-1]))
     elif way == "master":
         text = _("1 + {steps} × {update} with an FP32 master ends at {weight}; exact is {exact}.")
     else:
         text = _("1 + {steps} × {update} in {format} ends at {weight}; exact is {exact}.")
     return text.format(**words)
-
-
-def _unmoved(way: str) -> str:
-    return {
-        "nearest": _(
-            "1 + {steps} × {update} in {format} stays {weight}: each update is below half the "
-            "gap, {half}."
-        ),
-        "master": _(
-            "1 + {steps} × {update}: the FP32 master has come to {reached}, its copy in {format} "
-            "stays {weight}. Half the gap is {half}."
-        ),
-    }[way]
 
 
 def _chance_of_a_step(many: StochasticUpdates, update: float) -> str:
@@ -237,11 +224,17 @@ def updates_picture(ways: Mapping[str, WeightUpdates], chosen: str, look: Look) 
         drawing.line(places, y, _(LINES[way]), meaning, dash=dash, width=width)
     listed = some(first.stored.size, MAX_ROWS)
     table: dict[str, Sequence[object]] = {_("step"): listed}
-    table[exact_name()] = [number(value) for value in first.exact[listed]]
+    table[_("exact")] = [number(value) for value in first.exact[listed]]
     for way, each in ways.items():
         table[_(LINES[way])] = [number(value, 9) for value in each.stored[listed]]
-    figure = drawing.figure(_layout(drawing))
-    return Picture(figure=figure, alt=_updates_sentence(ways, first), table=table)
+    parts = [
+        _("{way}: {weight}").format(way=_(LINES[way]), weight=number(each.stored[-1]))
+        for way, each in ways.items()
+    ]
+    alt = _("A weight after {steps} updates should be {exact}. {parts}.").format(
+        steps=f"{first.stored.size - 1:,}", exact=number(first.exact[-1]), parts=_("; ").join(parts)
+    )
+    return Picture(figure=drawing.figure(_layout(drawing)), alt=alt, table=table)
 
 
 def stochastic_picture(many: StochasticUpdates, look: Look) -> Picture:
@@ -288,16 +281,6 @@ def _draw_band(drawing: LabDrawing, many: StochasticUpdates, places: list[int]) 
     )
 
 
-def _updates_sentence(ways: Mapping[str, WeightUpdates], first: WeightUpdates) -> str:
-    parts = [
-        _("{way}: {weight}").format(way=_(LINES[way]), weight=number(each.stored[-1]))
-        for way, each in ways.items()
-    ]
-    return _("A weight after {steps} updates should be {exact}. {parts}.").format(
-        steps=f"{first.stored.size - 1:,}", exact=number(first.exact[-1]), parts=_("; ").join(parts)
-    )
-
-
 def _stochastic_sentence(many: StochasticUpdates) -> str:
     return _(
         "{count} weights in {format}, rounded stochastically, end at {mean} on average, nine of "
@@ -316,7 +299,7 @@ def _stochastic_sentence(many: StochasticUpdates) -> str:
 def _stochastic_table(many: StochasticUpdates) -> Table:
     places = some(many.mean.size, MAX_ROWS)
     columns = {
-        exact_name(): many.exact,
+        _("exact"): many.exact,
         _("mean of all"): many.mean,
         _("5 % are below"): many.low,
         _("5 % are above"): many.high,
@@ -339,52 +322,10 @@ def _ask_update() -> None:
     )
 
 
-@st.cache_data(max_entries=1, show_spinner=False)
-def _chances() -> dict[str, float]:
-    names = ("float8_e4m3fn", "bfloat16")
-    return {name: CHANCE_UPDATE / (2 * half_gap_above(FORMATS[name], 1.0)) for name in names}
-
-
-def _ask_chance() -> None:
-    chance = _chances()["float8_e4m3fn"]
-    gap = CHANCE_UPDATE / chance
-    predict_then_reveal(
-        "lowp_chance",
-        _(
-            "A weight of 1 in E4M3 gets an update of {update} and is rounded stochastically. How "
-            "likely does it move?"
-        ).format(update=number(CHANCE_UPDATE)),
-        [
-            Choice(
-                percent(0.0),
-                _("So it would be to nearest: {update} is less than half a gap.").format(
-                    update=number(CHANCE_UPDATE)
-                ),
-            ),
-            Choice(percent(CHANCE_UPDATE), _("The chance is counted in gaps, not in weights.")),
-            Choice(percent(chance)),
-            Choice(
-                percent(0.5), _("Only in the middle between two neighbours are both as likely.")
-            ),
-        ],
-        _(
-            "The next number above 1 is {gap} away: {update} / {gap} = {chance}. If it moves, it "
-            "moves by the whole gap, so that on average the weight gains {update}."
-        ).format(update=number(CHANCE_UPDATE), gap=number(gap), chance=percent(chance)),
-    )
-
-
-def _ask_either() -> None:
-    if ASK.used("update_way") == "stochastic":
-        _ask_chance()
-    else:
-        _ask_update()
-
-
 TAB: Final = Tab(
     label=N_("Updates"),
     show=updates,
     choose=_choose_updates,
-    question=_ask_either,
+    question=_ask_update,
     reading="updates",
 )

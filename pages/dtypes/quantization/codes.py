@@ -8,7 +8,9 @@ import numpy as np
 import streamlit as st
 
 from core.dtypes.blocks.block_layout import PER_CHANNEL, PER_TENSOR
-from core.dtypes.blocks.storage_trials import make_trial
+from core.dtypes.blocks.sample_tensors import looked_at, teaching_tensor
+from core.dtypes.blocks.storage import find_storage
+from core.dtypes.blocks.storage_trials import Trial, try_all
 from core.dtypes.blocks.stored_part import Side, Span, make_sides
 from core.dtypes.rounding import Flags, Floats
 from core.figures.dtypes.written import power_of_two
@@ -16,8 +18,8 @@ from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_decibels
 from pages.dtypes.quantization.inputs import Case, error_notes, qualities
-from pages.dtypes.quantization.question import ask_about_outliers
 from pages.dtypes.quantization.snippets import quality_code
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -29,12 +31,11 @@ def codes(case: Case) -> Shown:
     sides = sides_of(
         case.chosen.x, case.pair, case.where, num_rows=num_rows, num_columns=num_columns
     )
-    trials = [make_trial(side.name, side.bits, side.stats) for side in sides]
     return Shown(
-        headline=qualities(trials),
+        headline=qualities(sides),
         charts=[Chart(picture=codes_picture(sides, look()), file_name="quantized-part")],
-        notes=[*case.chosen.notes(), _largest_note(sides), *error_notes(trials)],
-        code=quality_code(case, is_whole=all(trial.is_whole for trial in trials)),
+        notes=[*case.chosen.notes(), _largest_note(sides), *error_notes(sides)],
+        code=quality_code(case, is_whole=all(side.stats.is_whole for side in sides)),
     )
 
 
@@ -50,15 +51,11 @@ GAP: Final = 0.02  # between the two pictures, as a share of the width
 WIDTH: Final = (1 - GAP) / 2
 SCALE_WIDTH: Final = 2.2  # cells that the column of scales takes
 STRONGEST: Final = 0.85  # shade of the largest number
+ASKED: Final = ("int8_tensor", "mxfp8_e4m3", "nvfp4", "bfloat16")
 
 
 def codes_picture(sides: Sequence[Side], look: Look) -> Picture:
-    """Return both formats side by side: one cell a value, with the scales on the left.
-
-    Args:
-        sides: Format A and format B, over the same values.
-        look: How the reader wants to see.
-    """
+    """Return both formats side by side: one cell a value, with the scales on the left."""
     layout, drawing = look.layout(), Drawing()
     size = layout["font"]["size"]
     for number, side in enumerate(sides):
@@ -312,6 +309,44 @@ def _table(sides: Sequence[Side]) -> Table:
         ]
         table[_("back from {name}").format(name=name)] = side.restored[there].tolist()
     return table
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _outlier_trials() -> tuple[Trial, ...]:
+    x = looked_at(teaching_tensor("with_outliers", 256, 0))
+    return try_all(x, [find_storage(name) for name in ASKED])
+
+
+def ask_about_outliers() -> None:
+    trials = _outlier_trials()
+    worst = min(trials, key=lambda trial: trial.stats.sqnr_db)
+    choices = [
+        Choice(trial.name, None if trial is worst else _why_wrong(trial)) for trial in trials
+    ]
+    results = [
+        _("{name}: {sqnr} at {bits} bits").format(
+            name=f"`{trial.name}`",
+            sqnr=format_decibels(trial.stats.sqnr_db),
+            bits=f"{trial.bits:.4g}",
+        )
+        for trial in trials
+    ]
+    predict_then_reveal(
+        "quant_outliers",
+        _("One value in a thousand is 50 times as large as the others. Which format loses most?"),
+        choices,
+        _(
+            "One scale must reach the largest value, so the steps grow for all others. Measured: "
+            "{results}."
+        ).format(results=_(", ").join(results)),
+    )
+
+
+def _why_wrong(trial: Trial) -> str:
+    template = _("{name} keeps {sqnr}: an outlier spoils at most the block that it lies in.")
+    if trial.name == "bfloat16":
+        template = _("{name} keeps {sqnr}: every value has an exponent of its own.")
+    return template.format(name=f"`{trial.name}`", sqnr=format_decibels(trial.stats.sqnr_db))
 
 
 TAB: Final = Tab(label=N_("Codes"), show=codes, question=ask_about_outliers, reading="codes")

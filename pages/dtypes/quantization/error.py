@@ -6,13 +6,12 @@ from typing import Any, Final
 import numpy as np
 import streamlit as st
 
-from core.dtypes.blocks.storage_trials import Loss, histogram_centers, make_losses, make_trial
+from core.dtypes.blocks.storage_trials import Loss, histogram_centers, make_losses
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_decibels, format_percent
-from pages.dtypes.quantization.codes import SIDES, draw_title
+from pages.dtypes.quantization.codes import SIDES, ask_about_outliers, draw_title
 from pages.dtypes.quantization.inputs import Case, error_notes, qualities
-from pages.dtypes.quantization.question import ask_about_outliers
 from pages.dtypes.quantization.snippets import quality_code
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -22,16 +21,11 @@ losses_of = st.cache_data(max_entries=32, show_spinner=False)(make_losses)
 
 def error(case: Case) -> Shown:
     losses = losses_of(case.chosen.x, case.pair)
-    found = {
-        loss.name: make_trial(loss.name, storage.bits_per_value, loss.stats)
-        for loss, storage in zip(losses, case.pair, strict=True)
-    }
-    trials = list(found.values())
     return Shown(
-        headline=qualities(trials),
+        headline=qualities(losses),
         charts=[Chart(picture=error_picture(losses, look()), file_name="quantization-error")],
-        notes=[*case.chosen.notes(), *error_notes(trials)],
-        code=quality_code(case, is_whole=all(trial.is_whole for trial in trials)),
+        notes=[*case.chosen.notes(), *error_notes(losses)],
+        code=quality_code(case, is_whole=all(loss.stats.is_whole for loss in losses)),
     )
 
 

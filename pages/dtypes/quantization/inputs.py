@@ -1,7 +1,7 @@
 """What is quantized, and how: a tensor, two formats and their settings."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -17,7 +17,7 @@ from core.dtypes.blocks.storage import (
     has_scale_rule,
 )
 from core.dtypes.blocks.storage_trials import Trial
-from core.dtypes.blocks.stored_part import WHERES, Where
+from core.dtypes.blocks.stored_part import Where
 from core.figures.dtypes.written import percent
 from core.language import N_, _
 from core.units import format_decibels
@@ -28,7 +28,7 @@ ASK: Final = Inputs("quant")
 SIZES: Final = (64, 128, 256, 512)
 MAX_SEED: Final = 9999
 SAME: Final[Literal["same"]] = "same"
-_WHERES: Final = {
+_WHERES: Final[Mapping[Where, str]] = {
     "largest": N_("around the largest value"),
     "worst": N_("where A loses most"),
     "first": N_("the first values"),
@@ -71,13 +71,7 @@ def choose_case() -> Case:
         one, other = _choose_rules(first, second, group)
         size = ASK.select_slider("size", _("Rows and columns"), SIZES, default=256)
         seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=0, step=1)
-        where = ASK.selectbox(
-            "where",
-            _("Part that is shown"),
-            WHERES,
-            default="largest",
-            labels=lambda key: _(_WHERES[key]),
-        )
+        where = ASK.selectbox("where", _("Part that is shown"), _WHERES, default="largest")
     chosen = make_tensor(ASK, tensor, size, seed)
     return Case(chosen=chosen, pair=(one, other), where=where, group=group)
 
@@ -112,13 +106,13 @@ def qualities(trials: Sequence[Trial]) -> str:
     ]
     return _("; ").join(
         _("{name}: nothing left").format(name=f"`{trial.name}`")
-        if math.isnan(trial.sqnr_db)
+        if math.isnan(trial.stats.sqnr_db)
         else templates[min(place, 1)].format(
             name=f"`{trial.name}`",
-            error=percent(trial.relative_error),
+            error=percent(trial.stats.relative_rmse),
             bits=f"{trial.bits:.4g}",
         )
-        + lost(trial.lost_share)
+        + lost(trial.stats.lost_share)
         for place, trial in enumerate(trials)
     )
 
@@ -126,9 +120,9 @@ def qualities(trials: Sequence[Trial]) -> str:
 def error_notes(trials: Sequence[Trial]) -> list[str]:
     """Return what the error of the headline is, and it in decibels; nothing if all is lost."""
     told = [
-        f"{format_decibels(trial.sqnr_db)} (`{trial.name}`)"
+        f"{format_decibels(trial.stats.sqnr_db)} (`{trial.name}`)"
         for trial in trials
-        if not math.isnan(trial.sqnr_db)
+        if not math.isnan(trial.stats.sqnr_db)
     ]
     text = _("Error: RMS of the differences over the RMS of the tensor. As SQNR: {decibels}.")
     return [text.format(decibels=_(", ").join(told))] if told else []

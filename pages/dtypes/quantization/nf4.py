@@ -33,9 +33,9 @@ def nf4(case: Case) -> Shown:
         "NF4: SQNR {plain} at {plain_bits} bits per value; with double quantization {double} "
         "at {double_bits}"
     ).format(
-        plain=format_decibels(plain.sqnr_db),
+        plain=format_decibels(plain.stats.sqnr_db),
         plain_bits=f"{plain.bits:.4g}",
-        double=format_decibels(double.sqnr_db),
+        double=format_decibels(double.stats.sqnr_db),
         double_bits=f"{double.bits:.4g}",
     )
     note = _(
@@ -47,7 +47,9 @@ def nf4(case: Case) -> Shown:
         headline=said,
         charts=[Chart(picture=nf4_picture(use, look()), file_name="nf4")],
         notes=[note, *case.chosen.notes()],
-        code=quality_code(replace(case, pair=pair), is_whole=plain.is_whole and double.is_whole),
+        code=quality_code(
+            replace(case, pair=pair), is_whole=plain.stats.is_whole and double.stats.is_whole
+        ),
     )
 
 

@@ -17,8 +17,8 @@ from core.figures.picture import Drawing, Look, Picture, Table
 from core.figures.theme import CHART_TEXT_PX, PRESENT_CHART_TEXT_PX
 from core.language import N_, _
 from core.units import format_decibels, format_percent
+from pages.dtypes.quantization.codes import ask_about_outliers
 from pages.dtypes.quantization.inputs import ASK, Case, Pair, error_notes, qualities
-from pages.dtypes.quantization.question import ask_about_outliers
 from pages.dtypes.quantization.snippets import quality_code
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -78,7 +78,7 @@ def standing(case: Case, model: str) -> Shown:
     )
     bits = {name: storage.bits_per_value for name, storage in zip(items, case.pair, strict=False)}
     bits[REFERENCE] = FORMATS[REFERENCE].bits
-    code = quality_code(case, is_whole=all(trial.is_whole for trial in shown)) + CODE.format(
+    code = quality_code(case, is_whole=all(trial.stats.is_whole for trial in shown)) + CODE.format(
         bits=bits, num_params=MODELS[model], unit=_UNITS[look().unit], name=look().unit
     )
     picture = standing_picture(trials, (first, second), look())
@@ -101,15 +101,9 @@ _LINE_SHARE: Final = 0.05  # of the height of the picture, from one label to the
 
 
 def standing_picture(trials: Sequence[Trial], names: tuple[str, str], look: Look) -> Picture:
-    """Return SQNR in dB over bits per value, one labelled point a format, A and B in their colours.
-
-    Args:
-        trials: The formats.
-        names: Format A and format B.
-        look: How the reader wants to see.
-    """
+    """Return SQNR over bits per value, one labelled point a format, A and B in their colours."""
     drawing = Drawing()
-    shown = [trial for trial in trials if abs(trial.sqnr_db) < float("inf")]
+    shown = [trial for trial in trials if abs(trial.stats.sqnr_db) < float("inf")]
     _draw_points(drawing, shown, names, look)
     low, high = _ends(shown, look)
     _draw_labels(drawing, shown, names, (low, high), look)
@@ -140,7 +134,7 @@ def _draw_points(
     front = best_per_bit(trials)
     drawing.scatter(
         x=[trial.bits for trial in front],
-        y=[trial.sqnr_db for trial in front],
+        y=[trial.stats.sqnr_db for trial in front],
         mode="lines",
         line={"color": look.color("reference"), "dash": "dot", "width": 2, "shape": "hv"},
         hoverinfo="skip",
@@ -148,7 +142,7 @@ def _draw_points(
     ordered = sorted(trials, key=lambda trial: trial.name in names)
     drawing.scatter(
         x=[trial.bits for trial in ordered],
-        y=[trial.sqnr_db for trial in ordered],
+        y=[trial.stats.sqnr_db for trial in ordered],
         mode="markers",
         marker={
             "color": [look.color(_meaning(trial.name, names)) for trial in ordered],
@@ -166,7 +160,7 @@ def _meaning(name: str, names: tuple[str, str]) -> str:
 
 def _symbol(trial: Trial, names: tuple[str, str]) -> str:
     shape = {names[1]: "square", names[0]: "diamond"}.get(trial.name, "circle")
-    return f"{shape}-open" if trial.lost_share else shape
+    return f"{shape}-open" if trial.stats.lost_share else shape
 
 
 def _draw_labels(
@@ -183,11 +177,11 @@ def _draw_labels(
         lowest = most_bits
         if look.present:  # on a projector only what is compared is named; the rest is in the table
             column = [trial for trial in column if trial.name in names]
-        heights = spread_labels([each.sqnr_db for each in column], low, high, gap)
+        heights = spread_labels([each.stats.sqnr_db for each in column], low, high, gap)
         for trial, height in zip(column, heights, strict=True):
             drawing.note(
                 x=math.log10(trial.bits),
-                y=trial.sqnr_db,
+                y=trial.stats.sqnr_db,
                 ay=height,
                 text=f"<b>{trial.name}</b>" if trial.name in names else trial.name,
                 **_style(_meaning(trial.name, names), place, look),
@@ -215,7 +209,7 @@ def _style(meaning: str, place: float, look: Look) -> dict[str, Any]:
 
 
 def _ends(trials: Sequence[Trial], look: Look) -> tuple[float, float]:
-    values = [trial.sqnr_db for trial in trials] or [0.0, 1.0]
+    values = [trial.stats.sqnr_db for trial in trials] or [0.0, 1.0]
     low, high = min(values), max(values)
     room = max(high - low, 10.0) * (0.12 if look.present else 0.06)
     return low - room, high + room
@@ -225,7 +219,9 @@ def _sentence(trials: Sequence[Trial], names: tuple[str, str]) -> str:
     found = {trial.name: trial for trial in trials}
     parts = [
         _("{name}: {sqnr} at {bits} bits").format(
-            name=name, sqnr=format_decibels(found[name].sqnr_db), bits=f"{found[name].bits:.4g}"
+            name=name,
+            sqnr=format_decibels(found[name].stats.sqnr_db),
+            bits=f"{found[name].bits:.4g}",
         )
         for name in dict.fromkeys(names)
     ]
@@ -236,12 +232,12 @@ def _sentence(trials: Sequence[Trial], names: tuple[str, str]) -> str:
 
 
 def _table(trials: Sequence[Trial]) -> Table:
-    ordered = sorted(trials, key=lambda trial: (trial.bits, -trial.sqnr_db))
+    ordered = sorted(trials, key=lambda trial: (trial.bits, -trial.stats.sqnr_db))
     return {
         _("format"): [trial.name for trial in ordered],
         _("bits per value"): [f"{trial.bits:.4g}" for trial in ordered],
-        _("SQNR"): [format_decibels(trial.sqnr_db) for trial in ordered],
-        _("values lost"): [format_percent(trial.lost_share) for trial in ordered],
+        _("SQNR"): [format_decibels(trial.stats.sqnr_db) for trial in ordered],
+        _("values lost"): [format_percent(trial.stats.lost_share) for trial in ordered],
     }
 
 
@@ -250,12 +246,6 @@ def spread_labels(heights: Sequence[float], low: float, high: float, gap: float)
 
     Labels that would touch form a cluster around the mean of what they want; clusters that touch
     become one (pool adjacent violators, which minimises the squared distances).
-
-    Args:
-        heights: Where the labels would like to be.
-        low: The lower end of the picture.
-        high: The upper end.
-        gap: The least distance of two labels.
     """
     order = sorted(range(len(heights)), key=heights.__getitem__)
     clusters: list[list[float]] = []  # what each member asks of the lowest place of its cluster

@@ -4,7 +4,7 @@ Integers under a scale are a division, a rounding and a product. MX, NVFP4 and N
 fill a room, and a file or a run is read by core as well.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from core.dtypes.blocks.block_formats import BlockFormat
@@ -12,7 +12,6 @@ from core.dtypes.blocks.block_layout import PER_CHANNEL, PER_TENSOR, BlockSize
 from core.dtypes.blocks.gguf_formats import GgufFormat
 from core.dtypes.blocks.storage import Storage
 from pages.dtypes.quantization.inputs import Case
-from pages.dtypes.quantization.tensor import Chosen
 
 FIND: Final = "from core.dtypes.blocks.storage import find_storage"
 INTEGERS: Final = """
@@ -47,44 +46,24 @@ _TORCH: Final = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _SCALES: Final[Mapping[str, str]] = {"float16": "np.float16", "float32": "np.float32"}
 
 
-def tensor_lines(chosen: Chosen, *imports: str) -> str:
-    """Return the lines that import what is needed and make the tensor with core."""
-    return "\n".join(sorted({*imports, *chosen.imports})) + f"\n\nx = {chosen.code}\n"
-
-
 def quality_code(case: Case, *, is_whole: bool) -> str:
-    """Return Python for how much A and B lose.
-
-    Args:
-        case: All choices of the page.
-        is_whole: Whether all values came back, and with an error of some size.
-    """
-    told = QUALITY if case.chosen.plain and is_whole else CORE_QUALITY
-    return _compared(case.chosen, case.pair, told)
-
-
-def _compared(chosen: Chosen, pair: Sequence[Storage], told: str) -> str:
-    if told == CORE_QUALITY:
-        first, second = (storage.code for storage in pair)
-        body = CORE_COMPARED.format(first=first, second=second, told=told)
-        return tensor_lines(chosen, FIND) + body
-    calls = [_restored(storage) for storage in pair]
+    """Return Python for how much A and B lose; `is_whole` says that all values came back."""
+    chosen = case.chosen
+    if not (chosen.plain and is_whole):
+        first, second = (storage.code for storage in case.pair)
+        head = "\n".join(sorted({FIND, *chosen.imports})) + f"\n\nx = {chosen.code}\n"
+        return head + CORE_COMPARED.format(first=first, second=second, told=CORE_QUALITY)
+    calls = [_restored(storage) for storage in case.pair]
     first, second = (
         f'("{storage.name}", {storage.bits_per_value}, {call})'
-        for storage, call in zip(pair, calls, strict=True)
+        for storage, call in zip(case.pair, calls, strict=True)
     )
-    needed = INTEGERS if any(call.startswith("integers") for call in calls) else ""
-    imports = [FIND] if any("find_storage" in call for call in calls) else []
-    imports += ["import torch"] if any("torch" in call for call in calls) else []
-    body = COMPARED.format(first=first, second=second, told=told)
-    return _plain_tensor(chosen, needed, *imports) + body
-
-
-def _plain_tensor(chosen: Chosen, function: str, *imports: str) -> str:
-    own = [line for line in imports if line.startswith("from core")]
-    others = ["import numpy as np", *(line for line in imports if line not in own)]
-    head = "\n".join(others) + "".join(f"\n\n{line}" for line in own)
-    return f"{head}\n{function}\n{chosen.plain}\n"
+    function = INTEGERS if any(call.startswith("integers") for call in calls) else ""
+    head = "import numpy as np"
+    head += "\nimport torch" if any("torch" in call for call in calls) else ""
+    head += f"\n\n{FIND}" if any("find_storage" in call for call in calls) else ""
+    body = COMPARED.format(first=first, second=second, told=QUALITY)
+    return f"{head}\n{function}\n{chosen.plain}\n{body}"
 
 
 def _restored(storage: Storage) -> str:

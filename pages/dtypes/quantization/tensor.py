@@ -75,13 +75,9 @@ class Chosen:
     """The tensor that is looked at.
 
     Attributes:
-        x: The tensor as (rows, columns).
         shape: The shape that it has, before it was cut.
-        code: Python that makes the same tensor.
-        imports: The lines that this Python needs first.
         plain: Lines that make it as `x` with numpy (`np`) alone, or "" where core has to.
         stored_as: The word of a file for the dtype of the tensor, or "".
-        role: What the file's values are.
     """
 
     x: Floats
@@ -127,25 +123,13 @@ def sizes(shape: Shape) -> str:
 
 def choose_tensor(ask: Inputs) -> str:
     """Show the list of tensors and return the key of the chosen one."""
-    return ask.selectbox(
-        "tensor",
-        _("Tensor"),
-        (*SAMPLE_NAMES, RUN, UPLOAD),
-        default="normal",
-        labels=lambda key: _(_TENSORS[key]),
-    )
+    return ask.selectbox("tensor", _("Tensor"), _TENSORS, default="normal")
 
 
 def make_tensor(ask: Inputs, name: str, size: int, seed: int) -> Chosen:
     """Return the chosen tensor, after further questions if it is the reader's own.
 
     What cannot be had becomes a sentence and a normal tensor.
-
-    Args:
-        ask: The inputs of the page.
-        name: What `choose_tensor` returned.
-        size: Rows and columns of a sample.
-        seed: Of a sample.
     """
     chosen = None
     if name == RUN:

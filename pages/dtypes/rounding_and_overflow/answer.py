@@ -9,7 +9,7 @@ from typing import Final
 import streamlit as st
 
 from core.dtypes import Rounding
-from core.dtypes.cast.cast_trace import CastTrace
+from core.dtypes.cast.explain_cast import CastTrace
 from core.figures.dtypes.rounding_and_overflow.cast_words import (
     LAMPS,
     digits,
@@ -98,10 +98,6 @@ def snippet(case: Case) -> str:
     is_number = bool(case.value) and isinstance(case.source(), Fraction)
     if is_plain(case.fmt) and is_number and not is_minus_zero:
         return _plain_code(case, Fraction(case.value))
-    return _own_code(case)
-
-
-def _own_code(case: Case) -> str:
     return _CODE.format(
         text=case.text.strip(),
         first=_FIRST if case.via_fp32 else "",

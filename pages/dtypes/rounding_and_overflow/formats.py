@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from core.dtypes import FORMATS
-from core.dtypes.cast.cast_trace import CastTrace
+from core.dtypes.cast.explain_cast import CastTrace
 from core.dtypes.exact import to_float
 from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_words import (
@@ -45,13 +45,7 @@ GROUP_NAMES: Final = {
 
 
 def _choose_formats() -> str:
-    return ASK.selectbox(
-        "group",
-        _("Formats"),
-        tuple(GROUPS),
-        default="common",
-        labels=lambda name: _(GROUP_NAMES[name]),
-    )
+    return ASK.selectbox("group", _("Formats"), GROUP_NAMES, default="common")
 
 
 def formats(case: Case, group: str) -> Shown:
@@ -60,10 +54,7 @@ def formats(case: Case, group: str) -> Shown:
 
 
 def formats_picture(rows: Sequence[Row], said: str, look: Look) -> Picture:
-    """Return one bar a format: the relative error, logarithmic; the stored number beside it.
-
-    `said` is the number as the reader wrote it.
-    """
+    """Return one bar a format: the relative error, logarithmic; the stored number beside it."""
     drawing = Drawing()
     drawing.bar(
         orientation="h",

@@ -9,9 +9,8 @@ from typing import Final, Literal
 import numpy as np
 import streamlit as st
 
-from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS, Format, Overflow, Rounding
-from core.dtypes.cast.cast_trace import CastTrace
-from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes import FORMATS, Format, Overflow, Rounding
+from core.dtypes.cast.explain_cast import CastTrace, explain_cast
 from core.dtypes.cast.slider_values import numbers_around
 from core.dtypes.exact import parse_value
 from core.figures.dtypes.rounding_and_overflow.cast_words import OVERFLOW_NAMES, ROUNDING_NAMES
@@ -56,8 +55,6 @@ class Case:
 
     Attributes:
         via_fp32: Whether float32 comes first, as in libraries.
-        seed: Of stochastic rounding.
-        beside: Names of formats to compare with.
         part: Of the number line: by a rule, or as the reader has moved it; "spacing" its gaps.
     """
 
@@ -99,20 +96,20 @@ class Case:
 
 
 def choose_cast() -> Case:
-    """Show the inputs and return what is asked for.
-
-    Raises:
-        ValueError: If the text is no number; the sentence says which texts are.
-    """
+    """Show the inputs and return what is asked for; a text that is no number raises a sentence."""
     tab, view_before = ASK.used("tab"), ASK.used("view", "free")
-    view: Shape = _choose_view() if tab == "line" else VIEWS[0]
+    view: Shape = VIEWS[0]
+    if tab == "line":
+        view = ASK.selectbox("view", _("Number line"), VIEW_NAMES, default=VIEWS[0])
     is_free = view == "free"
     place, field = st.container(), st.container()
     fmt = FORMATS[ASK.selectbox("format", _("Format"), tuple(FORMATS), default="float16")]
     in_sight = st.container()
     with st.popover(_("Settings"), icon=":material/tune:", width="stretch"):
         with in_sight if tab in _NEAR else nullcontext():
-            rounding = _choose_mode()
+            rounding = ASK.selectbox(
+                "mode", _("Rounding mode"), ROUNDING_NAMES, default="nearest_even"
+            )
         overflow, via_fp32, seed = _choose_rules(draws=rounding == "stochastic")
         beside = _choose_beside() if tab == "line" else ()
         with nullcontext() if is_free else field:
@@ -148,16 +145,6 @@ def _write(name: str, label: str, default: str) -> str:
     )
 
 
-def _choose_view() -> Shape:
-    return ASK.selectbox(
-        "view",
-        _("Number line"),
-        tuple(VIEW_NAMES),
-        default=VIEWS[0],
-        labels=lambda name: _(VIEW_NAMES[name]),
-    )
-
-
 def _slide(tab: str, text: str, fmt: Format) -> None:
     """Show a slider for the number: around it where a rounding is looked at, else through decades.
 
@@ -171,24 +158,8 @@ def _slide(tab: str, text: str, fmt: Format) -> None:
         slider_through_decades(ASK, "value", text)
 
 
-def _choose_mode() -> Rounding:
-    return ASK.selectbox(
-        "mode",
-        _("Rounding mode"),
-        ROUNDINGS,
-        default="nearest_even",
-        labels=lambda mode: _(ROUNDING_NAMES[mode]),
-    )
-
-
 def _choose_rules(*, draws: bool) -> tuple[Overflow, bool, int]:
-    overflow = ASK.selectbox(
-        "overflow",
-        _("Overflow rule"),
-        OVERFLOWS,
-        default="default",
-        labels=lambda rule: _(OVERFLOW_NAMES[rule]),
-    )
+    overflow = ASK.selectbox("overflow", _("Overflow rule"), OVERFLOW_NAMES, default="default")
     via_fp32 = ASK.toggle(
         "fp32",
         _("float32 first"),

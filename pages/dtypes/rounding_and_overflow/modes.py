@@ -1,10 +1,10 @@
 """Six rounding modes by four overflow rules: what each pair makes of one number."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
-from core.dtypes.cast.cast_trace import CastTrace
+from core.dtypes.cast.explain_cast import CastTrace
 from core.dtypes.rounding import OVERFLOWS, ROUNDINGS, Overflow, Rounding
 from core.figures.dtypes.rounding_and_overflow.cast_words import (
     LAMPS,
@@ -14,8 +14,7 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
     outcome_words,
     precision,
 )
-from core.figures.dtypes.rounding_and_overflow.matrix import frame_cell, word_axes
-from core.figures.picture import Drawing, Look, Picture, Table
+from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from pages.dtypes.rounding_and_overflow.answer import answered
 from pages.dtypes.rounding_and_overflow.inputs import Case
@@ -65,29 +64,60 @@ def modes_picture(
     columns = [_(OVERFLOW_NAMES[each]) for each in OVERFLOWS]
     rows = [_(ROUNDING_NAMES[each]) for each in ROUNDINGS]
     figure = drawing.figure(look.layout() | word_axes(columns, rows, look, row_px=ROW_PX))
-    return Picture(figure=figure, alt=_sentence(grid, said, format_name), table=_table(grid))
-
-
-def _sentence(grid: Grid, said: str, format_name: str) -> str:
     results = dict.fromkeys(digits(trace.result) for trace in grid.values())
-    if len(results) == 1:
-        return _(
-            "{number} in {format} under six rounding modes and four overflow rules: "
-            "{result} every time."
-        ).format(number=said, format=format_name, result=next(iter(results)))
-    return _(
+    text = _(
         "{number} in {format} under six rounding modes and four overflow rules: "
         "{count} different results: {results}."
-    ).format(number=said, format=format_name, count=len(results), results=_(", ").join(results))
+    )
+    if len(results) == 1:
+        text = _(
+            "{number} in {format} under six rounding modes and four overflow rules: "
+            "{result} every time."
+        )
+    alt = text.format(
+        number=said,
+        format=format_name,
+        count=len(results),
+        result=next(iter(results)),
+        results=_(", ").join(results),
+    )
+    table = {_("rounding"): rows}
+    for overflow, name in zip(OVERFLOWS, columns, strict=True):
+        table[name] = [digits(grid[rounding, overflow].result, 20) for rounding in ROUNDINGS]
+    return Picture(figure=figure, alt=alt, table=table)
 
 
-def _table(grid: Grid) -> Table:
-    table = {_("rounding"): [_(ROUNDING_NAMES[rounding]) for rounding in ROUNDINGS]}
-    for overflow in OVERFLOWS:
-        table[_(OVERFLOW_NAMES[overflow])] = [
-            digits(grid[rounding, overflow].result, 20) for rounding in ROUNDINGS
-        ]
-    return table
+def word_axes(
+    columns: Sequence[str], rows: Sequence[str], look: Look, *, row_px: int
+) -> dict[str, Any]:
+    """Return the frame of a picture that has words in cells, columns named above."""
+    layout = look.layout()
+    size = int(layout["font"]["size"])
+    plain = {"showgrid": False, "zeroline": False, "fixedrange": True}
+    across = {"side": "top", "range": [-0.5, len(columns) - 0.5], **_named(columns)}
+    down = {"range": [len(rows) - 0.5, -0.5], **_named(rows)}
+    return {
+        "height": len(rows) * (row_px + size // 2) + 3 * size,
+        "showlegend": False,
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        "xaxis": layout["xaxis"] | plain | across,
+        "yaxis": layout["yaxis"] | plain | down,
+    }
+
+
+def _named(names: Sequence[str]) -> dict[str, Any]:
+    return {"tickvals": list(range(len(names))), "ticktext": list(names)}
+
+
+def frame_cell(
+    drawing: Drawing, cell: tuple[int, int], half: float, line: Mapping[str, Any], look: Look
+) -> None:
+    """Draw a frame behind the words of a cell, `half` a height of it in rows."""
+    x, y = cell
+    drawing.shape(
+        type="rect", x0=x - 0.47, x1=x + 0.47, y0=y - half, y1=y + half, layer="below",
+        fillcolor=look.color("surface"), line=line,
+    )  # fmt: skip
 
 
 TAB = Tab(label=N_("Rounding modes"), show=modes)

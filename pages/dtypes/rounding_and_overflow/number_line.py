@@ -11,21 +11,19 @@ from core.dtypes.facts.format_facts import format_facts, short_number
 from core.dtypes.facts.number_line import some_stretches
 from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
-from core.figures.dtypes.rounding_and_overflow.free_window import (
-    beside_marks,
-    free_window,
-    window_marks,
-    window_words,
-)
 from core.figures.dtypes.rounding_and_overflow.line_window import (
     BAND_NAMES,
     Window,
     bands,
+    beside_marks,
+    free_window,
     line_marks,
     power_text,
+    window_marks,
     window_of,
+    window_words,
 )
-from core.figures.picture import Drawing, Look, Picture, Piece, Table
+from core.figures.picture import Drawing, Look, Picture, Piece
 from core.language import N_, _
 from core.units import format_percent
 from pages.dtypes.rounding_and_overflow.answer import answered
@@ -35,7 +33,6 @@ from pages.dtypes.rounding_and_overflow.window import FreePart, follow_the_hand
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
-MAX_FORMATS: Final = 4
 ROW_PX: Final = 36
 _PRESENT_TICKS: Final = 3  # powers of two on each side of zero
 # A hand moves a free window itself: Plotly has no tool for it.
@@ -75,7 +72,7 @@ def line(case: Case) -> Shown:
     rows = [(fmt, case.into(fmt)) for fmt in case.formats]
     window = window_of(case.part, case.formats, rows[0][1])
     shown = answered(case, line_picture(rows, case.said, window, look()), "number_line")
-    return replace(shown, notes=_said(follow_the_hand(ASK, window)))
+    return replace(shown, notes=[note for note in [follow_the_hand(ASK, window)] if note])
 
 
 def _in_window(case: Case, part: FreePart) -> Shown:
@@ -86,27 +83,15 @@ def _in_window(case: Case, part: FreePart) -> Shown:
     return Shown(
         headline=window_words(case.formats, window),
         charts=[Chart(picture=picture, file_name="number_line", key="window")],
-        notes=_said(changed, follow_the_hand(ASK, window)),
+        notes=[note for note in (changed, follow_the_hand(ASK, window)) if note],
         code=_CODE.format(
             names=tuple(fmt.name for fmt in case.formats), low=window.low, high=window.high
         ),
     )
 
 
-def _said(*notes: str) -> list[str]:
-    return [note for note in notes if note]
-
-
 def line_picture(rows: Sequence[Row], said: str, window: Window, look: Look) -> Picture:
-    """Return one row a format: bands, its numbers, and where the number goes.
-
-    `said` is the number as the reader wrote it.
-
-    Raises:
-        ValueError: If there are no formats, or more than four.
-    """
-    if not 1 <= len(rows) <= MAX_FORMATS:
-        raise ValueError(f"a number line has 1 to {MAX_FORMATS} formats, not {len(rows)}")
+    """Return one row a format: bands, its numbers, and where the number goes."""
     drawing = Drawing()
     named = {f"<b>{fmt.name}</b><br>→ {digits(t.result, 8)}": (fmt, t) for fmt, t in rows}
     _draw_bands(drawing, named, window, look)
@@ -130,17 +115,11 @@ def line_picture(rows: Sequence[Row], said: str, window: Window, look: Look) -> 
     if window.is_free:
         formats = [fmt for fmt, _trace in rows]
         alt = f"{window_words(formats, window)}. {alt}"
-        table |= _counts(formats, window)
+        marks = [window_marks(fmt, window) for fmt in formats]
+        table[_("numbers in the window")] = [each.num_numbers for each in marks]
+        table[_("one mark for so many")] = [each.every for each in marks]
     figure = drawing.figure(_layout(list(named), window, look))
     return Picture(figure=figure, alt=alt, table=table)
-
-
-def _counts(formats: Sequence[Format], window: Window) -> Table:
-    marks = [window_marks(fmt, window) for fmt in formats]
-    return {
-        _("numbers in the window"): [each.num_numbers for each in marks],
-        _("one mark for so many"): [each.every for each in marks],
-    }
 
 
 def _layout(names: list[str], window: Window, look: Look) -> dict[str, Any]:
@@ -296,14 +275,8 @@ def spacing_picture(
 ) -> Picture:
     """Return one line a format, its name at its end, and the number's magnitude as a vertical line.
 
-    Zero, infinity and NaN have no such line; `said` is the number as the reader wrote it.
-
-    Raises:
-        ValueError: If there are no formats, or more than four.
+    Zero, infinity and NaN have no such line.
     """
-    most = len(COLORS_OF_LINES)
-    if not 1 <= len(formats) <= most:
-        raise ValueError(f"the picture has 1 to {most} formats, not {len(formats)}")
     drawing, value = Drawing(), to_float(number)
     for fmt, color in zip(formats, COLORS_OF_LINES, strict=False):
         crowded = any(1 < other.eps / fmt.eps <= _CROWDED for other in formats)

@@ -11,14 +11,15 @@ import streamlit as st
 from core.dtypes import Format
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import parse_value, to_float
-from core.figures.dtypes.rounding_and_overflow.free_window import (
+from core.figures.dtypes.rounding_and_overflow.line_window import (
     NARROWEST,
     WIDEST,
+    Window,
     moved_window,
     width_words,
     window_around,
+    window_of,
 )
-from core.figures.dtypes.rounding_and_overflow.line_window import Window, window_of
 from core.language import _
 from pages.components.moving_window.moving_window import moving_window
 from pages.shared import accepts, link, settings
@@ -32,12 +33,7 @@ _WIDTHS_BESIDE: Final = 40  # on its slider, to either side of where it stands
 
 @dataclass(frozen=True, slots=True)
 class FreePart:
-    """A part of the number line that the reader moves and zooms.
-
-    Attributes:
-        center: The number in its middle.
-        exponent: It is 2**exponent wide.
-    """
+    """A part of the number line that the reader moves and zooms, 2**exponent wide."""
 
     center: Fraction | float
     exponent: int
@@ -67,11 +63,7 @@ def _set(ask: Inputs, center: str, exponent: int) -> None:
 
 
 def choose_window(ask: Inputs, center: str) -> FreePart:
-    """Show the sliders that move and zoom the window; `center` is the number in its middle.
-
-    Raises:
-        ValueError: If the centre is no number.
-    """
+    """Show the sliders that move and zoom the window; `center` is the number in its middle."""
     move = st.container()
     exponent = _choose_width(ask)
     middle = parse_value(center)

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
-from core.dtypes import FORMATS
 from core.dtypes.libraries.differences import (
     CASES,
     Library,
@@ -16,56 +15,44 @@ from core.dtypes.libraries.differences import (
     differs,
     format_of,
 )
+from core.dtypes.libraries.hardware import (
+    COLUMNS,
+    HARDWARE,
+    STATUS_WORDS,
+    Chip,
+    Source,
+    column_of,
+)
 from core.dtypes.libraries.library import reader_pairs, row_without_torch
 from core.dtypes.libraries.library_records import CastRow, LibraryReport, OperationRow
 from core.dtypes.number_formats.float_format import FloatFormat
+from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
-from core.figures.dtypes.rounding_and_overflow.matrix import (
-    Kind,
-    Mark,
-    frame_cell,
-    mark_matrix,
-    word_axes,
-)
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
-from core.machine.kept_library import cached_library_report, cast_in_child
-from pages.dtypes.rounding_and_overflow.hardware import hardware
+from core.machine.kept_library import cast_in_child
 from pages.dtypes.rounding_and_overflow.inputs import ASK, Case
-from pages.dtypes.rounding_and_overflow.zoom import ask_both
+from pages.dtypes.rounding_and_overflow.modes import frame_cell, word_axes
 from pages.server.background import jobs
 from pages.server.rate import take_turn
 from pages.shared.charts import table_markdown
 from pages.shared.dtypes.asked_report import asked, asked_report
-from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
 LIBRARIES: Final[tuple[Library, ...]] = ("torch", "ml_dtypes")
 _WHOLE: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
-# The dtypes of torch in groups that fit a screen; the first prefix that fits decides.
-FAMILIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "floats": (N_("floats"), ("float", "bfloat")),
-    "integers": (N_("whole bytes"), _WHOLE),
-    "few": (N_("1 to 7 bits"), ("int", "uint")),
-    "others": (N_("complex, quantized, bits"), ("",)),
+# The dtypes of torch in groups that fit a screen, and how their names begin; the first that fits.
+FAMILIES: Final = {
+    "floats": N_("floats"),
+    "integers": N_("whole bytes"),
+    "few": N_("1 to 7 bits"),
+    "others": N_("complex, quantized, bits"),
 }
+_STARTS: Final = (("float", "bfloat"), _WHOLE, ("int", "uint"), ("",))
 _ROW_PX: Final = 13
 _DIGITS: Final = 10
 _UNEXPLAINED: Final = N_("Nobody has explained this one yet.")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Told:
-    """One reason for differences, with all whom it concerns."""
-
-    sentence: str
-    source: str
-    libraries: tuple[str, ...]
-    formats: tuple[str, ...]
-
-
-ASKED_DTYPE: Final = "float8_e4m3fn"
 VIEWS: Final = {
     "format": N_("This format"),
     "differences": N_("All differences"),
@@ -74,6 +61,29 @@ VIEWS: Final = {
 }
 _ASKED: Final = "rounding_torch_asked"  # the text that this session asked torch about
 _MOST_BITS: Final = 16
+_MARK_ROW_PX: Final = 14
+_SLANTED_PX: Final = 5  # a slanted name needs about this much height for each letter
+# What a mark looks like (a marker of plotly, or a single sign that is written), and its colour.
+_CHIP_MARKS: Final = {
+    "matrix": ("square", "matrix_units"),
+    "vector": ("circle", "vector_units"),
+    "converted": ("triangle-down-open", "converted"),
+    "no": ("x-thin", "absent"),
+    "unknown": ("?", "muted"),
+}
+_OPERATION_MARKS: Final = {"works": ("circle", "works"), "refused": ("x-thin", "refused")}
+_OPERATION_WORDS: Final = {"works": N_("works"), "refused": N_("refused")}
+Marks = Mapping[tuple[str, str], tuple[str, str]]  # row, column -> kind of mark, hover
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reason:
+    """One reason for differences, with all whom it concerns."""
+
+    sentence: str
+    source: str
+    libraries: tuple[str, ...]
+    formats: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,39 +96,53 @@ class Wanted:
 
 
 def _choose_torch() -> Wanted:
-    view = ASK.selectbox(
-        "torch",
-        _("What to show"),
-        tuple(VIEWS),
-        default="format",
-        labels=lambda name: _(VIEWS[name]),
-    )
-    return _choose_operations(view) if view == "operations" else Wanted(view)
+    view = ASK.selectbox("torch", _("What to show"), VIEWS, default="format")
+    if view != "operations":
+        return Wanted(view)
+    family = ASK.selectbox("family", _("Dtypes"), FAMILIES, default="floats")
+    devices = {"cpu": "CPU", "accelerator": N_("accelerator")}
+    return Wanted(view, family, ASK.segmented("device", _("Device"), devices, default="cpu"))
 
 
 def your_torch(case: Case, wanted: Wanted) -> Shown:
     """Show casts by the specification, torch and ml_dtypes, what differs, and what torch can do."""
     if wanted.view == "hardware":
-        return hardware(case)
+        return _hardware(case.fmt)
     report = asked_report()
     if report is None:
         return Shown(headline=_("What your torch does: ask it below"))
     if wanted.view == "format":
-        _offer_to_ask(case.text.strip())
         shown = _casts(report, case)
-        said = sentence(case.fmt.name, _casts_to(report, case.fmt.name), report.torch)
     elif wanted.view == "differences":
-        shown, said = _differences(report), _differences_sentence(report)
+        shown = _differences(report)
     else:
-        family, kind = wanted.family, wanted.device
-        shown, said = (
-            _operations(report, family, kind),
-            _operations_sentence(report, case, family, kind),
-        )
+        shown = _operations(report, case, wanted)
     where = _("Asked in a separate process: torch {torch}, ml_dtypes {ml_dtypes}.").format(
         torch=report.torch, ml_dtypes=report.ml_dtypes
     )
-    return replace(shown, headline=said, notes=[*shown.notes, where])
+    return replace(shown, notes=[*shown.notes, where])
+
+
+def _casts(report: LibraryReport, case: Case) -> Shown:
+    fmt, text = case.fmt, case.text.strip()
+    _offer_to_ask(text)
+    rows = [row for row in report.casts if row.format == fmt.name]
+    headline = sentence(fmt.name, rows, report.torch)
+    if not isinstance(fmt, FloatFormat) or fmt.bits > _MOST_BITS:
+        words = _(
+            "Casts are compared for floats of at most 16 bits, and {format} is none: "
+            "choose one of them, or look at all differences."
+        )
+        return Shown(headline=headline, notes=[words.format(format=fmt.name)])
+    shown = (*_reader_rows(text, fmt), *filter(worth_showing, rows))
+    picture = casts_picture(fmt.name, shown, look())
+
+    def say_why() -> None:
+        with st.container():  # one below the other on a projector too
+            _show_reasons(shown)
+
+    chart = Chart(picture=picture, file_name="casts", key="casts")
+    return Shown(headline=headline, charts=[chart], beside=say_why, widths=(3, 2))
 
 
 def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
@@ -132,9 +156,13 @@ def sentence(format_name: str, rows: Sequence[CastRow], version: str) -> str:
     )
 
 
-def _differences_sentence(report: LibraryReport) -> str:
+def _differences(report: LibraryReport) -> Shown:
+    rows = differing(report.casts)
+    _show_reasons(rows, with_formats=True)
+    with st.expander(_("Every one of them"), icon=":material/table:"):
+        st.markdown(table_markdown(cast_table(rows, with_format=True)))
     shown = [row for row in report.casts if worth_showing(row)]
-    return _(
+    headline = _(
         "All formats: of {total} probe values torch {torch} differs in {by_torch}, ml_dtypes "
         "{ml_dtypes} in {by_ml_dtypes}"
     ).format(
@@ -144,104 +172,44 @@ def _differences_sentence(report: LibraryReport) -> str:
         ml_dtypes=report.ml_dtypes,
         by_ml_dtypes=sum(differs(row, "ml_dtypes") for row in shown),
     )
-
-
-def _operations_sentence(report: LibraryReport, case: Case, family: str, kind: str) -> str:
-    device = _device_of(report, kind)
-    if device is None:
-        return _("Operations of torch {version}: n/a on this device").format(version=report.torch)
-    tried = _tried(report, family, device)
-    of_format = [row for row in tried if format_of(row.dtype) is case.fmt]
-    rows = of_format or tried
-    return _("{format}: torch {version} on {device} does {count} of {total} operations").format(
-        format=case.fmt.name if of_format else _(FAMILIES[family][0]),
-        version=report.torch,
-        device=device,
-        count=sum(row.works for row in rows),
-        total=len(rows),
-    )
-
-
-def _device_of(report: LibraryReport, kind: str) -> str | None:
-    if kind == "cpu":
-        return report.devices[0]
-    return report.devices[-1] if len(report.devices) > 1 else None
-
-
-def _tried(report: LibraryReport, family: str, device: str) -> list[OperationRow]:
-    return [
-        row for row in report.operations if row.device == device and family_of(row.dtype) == family
-    ]
-
-
-def _casts_to(report: LibraryReport, format_name: str) -> tuple[CastRow, ...]:
-    return tuple(row for row in report.casts if row.format == format_name)
-
-
-def _casts(report: LibraryReport, case: Case) -> Shown:
-    fmt = case.fmt
-    if not isinstance(fmt, FloatFormat) or fmt.bits > _MOST_BITS:
-        words = _(
-            "Casts are compared for floats of at most 16 bits, and {format} is none: "
-            "choose one of them, or look at all differences."
-        )
-        return Shown(notes=[words.format(format=fmt.name)])
-    telling = filter(worth_showing, _casts_to(report, fmt.name))
-    rows = (*_reader_rows(case.text.strip(), fmt), *telling)
-    picture = casts_picture(fmt.name, rows, look())
-
-    def say_why() -> None:
-        with st.container():  # one below the other on a projector too
-            _show_reasons(rows)
-
-    chart = Chart(picture=picture, file_name="casts", key="casts")
-    return Shown(charts=[chart], beside=say_why, widths=(3, 2))
-
-
-def _differences(report: LibraryReport) -> Shown:
-    rows = differing(report.casts)
-    _show_reasons(rows, with_formats=True)
-    with st.expander(_("Every one of them"), icon=":material/table:"):
-        st.markdown(table_markdown(cast_table(rows, with_format=True)))
-    return Shown()
+    return Shown(headline=headline)
 
 
 def _show_reasons(rows: Sequence[CastRow], *, with_formats: bool = False) -> None:
-    for told in reasons_of(rows):
-        formats = f" `{'` `'.join(told.formats)}`" if with_formats else ""
-        libraries = _(", ").join(told.libraries)
-        st.markdown(f"**≠ {libraries}** · {told.sentence}{formats} :small[({told.source})]")
+    for reason in reasons_of(rows):
+        formats = f" `{'` `'.join(reason.formats)}`" if with_formats else ""
+        libraries = _(", ").join(reason.libraries)
+        st.markdown(f"**≠ {libraries}** · {reason.sentence}{formats} :small[({reason.source})]")
     if words := length_words(rows):
         st.caption(words)
 
 
-def _choose_operations(view: str) -> Wanted:
-    family = ASK.selectbox(
-        "family",
-        _("Dtypes"),
-        tuple(FAMILIES),
-        default="floats",
-        labels=lambda name: _(FAMILIES[name][0]),
+def _operations(report: LibraryReport, case: Case, wanted: Wanted) -> Shown:
+    if wanted.device == "cpu":
+        device = report.devices[0]
+    elif len(report.devices) > 1:
+        device = report.devices[-1]
+    else:
+        headline = _("Operations of torch {version}: n/a on this device")
+        notes = [_("n/a on this device")]
+        return Shown(headline=headline.format(version=report.torch), notes=notes)
+    rows = [row for row in report.operations if row.device == device]
+    rows = [row for row in rows if family_of(row.dtype) == wanted.family]
+    of_format = [row for row in rows if format_of(row.dtype) is case.fmt]
+    headline = _("{format}: torch {version} on {device} does {count} of {total} operations").format(
+        format=case.fmt.name if of_format else _(FAMILIES[wanted.family]),
+        version=report.torch,
+        device=device,
+        count=sum(row.works for row in of_format or rows),
+        total=len(of_format or rows),
     )
-    devices = {"cpu": "CPU", "accelerator": _("accelerator")}
-    device = ASK.segmented(
-        "device", _("Device"), tuple(devices), default="cpu", labels=devices.__getitem__
-    )
-    return Wanted(view, family, device)
-
-
-def _operations(report: LibraryReport, family: str, kind: str) -> Shown:
-    device = _device_of(report, kind)
-    if device is None:
-        return Shown(notes=[_("n/a on this device")])
-    rows = _tried(report, family, device)
     tried = _(
         "Each was really tried on a small square of ones, on {device}; a result that is not "
         "right does not count. Where torch cannot convert, it got raw bytes."
     ).format(device=device)
     picture = operations_picture(rows, look())
     chart = Chart(picture=picture, file_name="torch-operations", key="operations")
-    return Shown(charts=[chart], notes=[tried])
+    return Shown(headline=headline, charts=[chart], notes=[tried])
 
 
 def _reader_rows(text: str, fmt: FloatFormat) -> list[CastRow]:
@@ -305,20 +273,14 @@ def _casts_sentence(format_name: str, rows: Sequence[CastRow]) -> str:
         others = [_number_words(row) for row in rows if differs(row, library)]
         if others:
             parts.append(f"{library}: {_('; ').join(others)}")
-    if not parts:
-        return _(
-            "{count} numbers cast to {format}: all libraries follow the specification."
-        ).format(count=len(rows), format=format_name)
-    return _("{count} numbers cast to {format}. Other than specified: {where}.").format(
-        count=len(rows), format=format_name, where=" | ".join(parts)
-    )
+    text = _("{count} numbers cast to {format}: all libraries follow the specification.")
+    if parts:
+        text = _("{count} numbers cast to {format}. Other than specified: {where}.")
+    return text.format(count=len(rows), format=format_name, where=" | ".join(parts))
 
 
 def cast_table(rows: Sequence[CastRow], *, with_format: bool = False) -> Table:
-    """Return a row a number: what the specification says, and what each library makes of it.
-
-    An answer that differs is marked by "≠" and printed bold.
-    """
+    """Return a row a number; an answer other than specified is marked by "≠" and printed bold."""
     table = {_("format"): [row.format for row in rows]} if with_format else {}
     table[_("the number")] = [_number_words(row) for row in rows]
     table[_("specification")] = [digits(row.ours, _DIGITS) for row in rows]
@@ -356,19 +318,17 @@ def differing(rows: Sequence[CastRow]) -> tuple[CastRow, ...]:
     return tuple(row for row in rows if any(differs(row, library) for library in LIBRARIES))
 
 
-def reasons_of(rows: Sequence[CastRow]) -> tuple[Told, ...]:
+def reasons_of(rows: Sequence[CastRow]) -> tuple[Reason, ...]:
     """Return each reason for a difference, translated; once for each group of libraries."""
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for row in rows:
         for library in LIBRARIES:
             if differs(row, library):
                 known = difference_of(row, library)
-                reason = known.reason if known else _UNEXPLAINED
-                source = known.source if known else "–"
-                formats = found.setdefault((reason, source), {})
-                formats.setdefault(row.format, []).append(library)
+                why = (known.reason, known.source) if known else (_UNEXPLAINED, "–")
+                found.setdefault(why, {}).setdefault(row.format, []).append(library)
     return tuple(
-        Told(sentence=_(reason), source=_(source), libraries=libraries, formats=tuple(names))
+        Reason(sentence=_(reason), source=_(source), libraries=libraries, formats=tuple(names))
         for (reason, source), formats in found.items()
         for libraries, names in _grouped(formats).items()
     )
@@ -400,21 +360,19 @@ def family_of(dtype: str) -> str:
     >>> family_of("bfloat16"), family_of("uint3"), family_of("uint32"), family_of("quint8")
     ('floats', 'few', 'integers', 'others')
     """
-    return next(name for name, (_label, starts) in FAMILIES.items() if dtype.startswith(starts))
+    return next(
+        name for name, starts in zip(FAMILIES, _STARTS, strict=True) if dtype.startswith(starts)
+    )
 
 
 def operations_picture(rows: Sequence[OperationRow], look: Look) -> Picture:
     """Return a row a dtype and a column an operation; torch's own words stand behind a failure."""
     marks = {
-        (row.dtype, row.operation): Mark(
-            kind="works" if row.works else "refused",
-            hover=f"<b>{row.dtype}</b> · {row.operation}<br>{row.message or _('works')}",
+        (row.dtype, row.operation): (
+            "works" if row.works else "refused",
+            f"<b>{row.dtype}</b> · {row.operation}<br>{row.message or _('works')}",
         )
         for row in rows
-    }
-    kinds = {
-        "works": Kind(words=_("works"), symbol="circle", meaning="works"),
-        "refused": Kind(words=_("refused"), symbol="x-thin", meaning="refused"),
     }
     able: dict[str, int] = {}
     for row in rows:
@@ -422,8 +380,9 @@ def operations_picture(rows: Sequence[OperationRow], look: Look) -> Picture:
     told = _("; ").join(f"{name} {count}" for name, count in able.items())
     total = len({row.operation for row in rows})
     refused = [row for row in rows if not row.works]
+    drawing, layout = mark_matrix(marks, _OPERATION_MARKS, _OPERATION_WORDS, look, slanted=True)
     return Picture(
-        figure=mark_matrix(marks, kinds, look, slanted=True),
+        figure=drawing.figure(layout),
         alt=_("Of {total} operations work: {dtypes}.").format(total=total, dtypes=told),
         table={
             _("dtype"): [row.dtype for row in refused],
@@ -433,86 +392,165 @@ def operations_picture(rows: Sequence[OperationRow], look: Look) -> Picture:
     )
 
 
-def _ask_your_torch() -> None:
-    """Ask what this torch does with E4M3: of what another view shows, so that it is not seen yet.
+def _hardware(fmt: Format) -> Shown:
+    """Show chips by formats, the column of this format on a band, and its sources below."""
+    column = column_of(fmt.name)
 
-    Nobody has asked torch: then the questions of the page.
-    """
-    report = cached_library_report()
-    operations = () if report is None else report.operations
-    casts = () if report is None else report.casts
-    sums = [
-        row
-        for row in operations
-        if (row.dtype, row.operation, row.device) == (ASKED_DTYPE, "add", "cpu")
-    ]
-    far = [row for row in casts if (row.format, row.case) == (ASKED_DTYPE, "far")]
-    if ASK.used("torch") == "operations" and far:
-        _ask_about_a_cast(far[0])
-    elif sums:
-        _ask_about_a_sum(sums[0])
-    else:
-        ask_both()
+    def show_sources() -> None:
+        with st.expander(_("Who says so, and when"), icon=":material/menu_book:"):
+            st.markdown(table_markdown(source_rows(column or next(iter(COLUMNS)))))
 
-
-def _ask_about_a_sum(row: OperationRow) -> None:
-    outcome = (
-        _("It was tried on this machine, and it works.")
-        if row.works
-        else _("It was tried on this machine; torch says: {message}").format(
-            message=f"`{row.message}`"
-        )
-    )
-    works = _("A tensor of {dtype}").format(dtype=ASKED_DTYPE)
-    refused = _("An error")
-    predict_then_reveal(
-        ASK.key("torch_sum"),
-        _("x and y are tensors of {dtype} on the CPU. What does x + y give?").format(
-            dtype=ASKED_DTYPE
-        ),
-        (
-            Choice(works, None if row.works else outcome),
-            Choice(
-                _("A tensor of {dtype}").format(dtype="float32"),
-                _("Dtypes are promoted where they differ; here both are the same."),
-            ),
-            Choice(refused, outcome if row.works else None),
-        ),
-        _(
-            "{outcome} These dtypes are made for storage and for matrix units: to compute anything "
-            "else, convert first. *Operations* shows what works with which dtype."
-        ).format(outcome=outcome),
+    return Shown(
+        headline=chips_sentence(fmt),
+        charts=[Chart(picture=hardware_picture(column, look()), file_name="hardware")],
+        notes=[_("? is unknown: no document was found that says it, and nothing is guessed.")],
+        below=show_sources,
     )
 
 
-def _ask_about_a_cast(row: CastRow) -> None:
-    answer = "–" if row.torch is None else digits(row.torch)
-    largest, specified = digits(FORMATS[ASKED_DTYPE].max), digits(row.ours)
-    reasons = {
-        specified: _("The specification allows it, but this torch saturates."),
-        largest: _("The specification allows it, but this torch does not saturate."),
-        "inf": _("E4M3 has no infinity: its codes went to more numbers."),
+def chips_sentence(fmt: Format) -> str:
+    """Return how many of the chips multiply a format in units for matrices."""
+    column, total = column_of(fmt.name), len(HARDWARE)
+    if column is None:
+        text = _("{format} has no column: none of these {total} chips is known to compute in it")
+        return text.format(format=fmt.name, total=total)
+    able = sum(chip.status(column) == "matrix" for chip in HARDWARE)
+    text = _("{format}: {count} of {total} chips multiply it in matrix units")
+    return text.format(format=column, count=able, total=total)
+
+
+def hardware_picture(column: str | None, look: Look) -> Picture:
+    """Return a row a chip and a column a format; the column in question lies on a band."""
+    marks = {
+        (chip.name, name): (cell.status, cell_words(chip, name))
+        for chip in HARDWARE
+        for name, cell in chip.cells.items()
     }
-    predict_then_reveal(
-        ASK.key("torch_far"),
-        _(
-            "What does the torch of this machine make of the largest float32, {value}, in {dtype}?"
-        ).format(value=digits(row.value, 5), dtype=ASKED_DTYPE),
-        [
-            Choice(text, None if text == answer else reasons[text])
-            for text in dict.fromkeys([*reasons, answer])
-        ],
-        _(
-            "Asked on this machine: {answer}. Both NaN and the largest number are allowed by the "
-            "specification of OCP; *All differences* shows who chose which."
-        ).format(answer=answer),
+    table = {_("chip"): [f"{chip.name}, {chip.year}, {chip.architecture}" for chip in HARDWARE]}
+    for name in COLUMNS:
+        table[name] = [_(STATUS_WORDS[chip.status(name)]) for chip in HARDWARE]
+    if column is None:
+        alt = _("{chips} chips by {formats} formats: what each computes natively.").format(
+            chips=len(HARDWARE), formats=len(COLUMNS)
+        )
+    else:
+        by_status = {
+            _(words): [chip.name for chip in HARDWARE if chip.status(column) == status]
+            for status, words in STATUS_WORDS.items()
+        }
+        parts = [f"{words}: {_(', ').join(names)}" for words, names in by_status.items() if names]
+        alt = _("{format} on {chips} chips. {parts}.").format(
+            format=column, chips=len(HARDWARE), parts=_("; ").join(parts)
+        )
+    drawing, layout = mark_matrix(marks, _CHIP_MARKS, STATUS_WORDS, look, lit=column)
+    return Picture(figure=drawing.figure(layout), alt=alt, table=table)
+
+
+def cell_words(chip: Chip, column: str) -> str:
+    cell = chip.cells[column]
+    lines = [f"<b>{chip.name}</b> · {column}: {_(STATUS_WORDS[cell.status])}"]
+    if cell.note:
+        lines.append(_(cell.note))
+    if cell.source is not None:
+        lines.append(f"{cell.source.title} ({cell.source.date})")
+    return "<br>".join(lines)
+
+
+def source_rows(column: str) -> Table:
+    cells = [chip.cells[column] for chip in HARDWARE]
+    return {
+        _("chip"): [chip.name for chip in HARDWARE],
+        column: [_(STATUS_WORDS[cell.status]) for cell in cells],
+        _("source"): [_linked(cell.source) for cell in cells],
+        _("date"): [cell.source.date if cell.source else "–" for cell in cells],
+        _("note"): [_(cell.note) if cell.note else "" for cell in cells],
+    }
+
+
+def _linked(source: Source | None) -> str:
+    if source is None:
+        return "–"
+    return f"[{source.title}]({source.address})" if source.address else source.title
+
+
+def mark_matrix(
+    marks: Marks,
+    looks: Mapping[str, tuple[str, str]],
+    words: Mapping[Any, str],
+    look: Look,
+    *,
+    lit: str | None = None,
+    slanted: bool = False,
+) -> tuple[Drawing, dict[str, Any]]:
+    """Return marks with the layout that they stand in, rows and columns in their own order.
+
+    For each kind of mark `looks` has its symbol and the meaning of its colour, `words` what the
+    legend says. A band lies under the column `lit`; many columns have `slanted` names.
+    """
+    layout, drawing = look.layout(), Drawing()
+    size = int(layout["font"]["size"])
+    rows, columns = [list(dict.fromkeys(pair[part] for pair in marks)) for part in (0, 1)]
+    for kind, (symbol, meaning) in looks.items():
+        cells = [(pair, hover) for pair, (each, hover) in marks.items() if each == kind]
+        _draw_marks(drawing, cells, symbol, look.color(meaning), _(words[kind]), size)
+    if lit in columns:
+        place, color = columns.index(lit), look.color("surface")
+        drawing.shape(
+            type="rect", x0=place - 0.5, x1=place + 0.5, y0=0, y1=1, xref="x", yref="y domain",
+            fillcolor=color, layer="below", line={"width": 0},
+        )  # fmt: skip
+    slant = _SLANTED_PX * max(map(len, columns), default=0) * size // 15 if slanted else 0
+    named = {"type": "category", "categoryorder": "array", "tickmode": "array", "fixedrange": True}
+    across = {"categoryarray": columns, "tickvals": columns, "range": [-0.5, len(columns) - 0.5]}
+    above = {"tickangle": -35 if slanted else 0, "side": "top", "showgrid": False}
+    down = {"categoryarray": rows, "tickvals": rows, "range": [len(rows) - 0.5, -0.5]}
+    frame = {
+        "height": len(rows) * (_MARK_ROW_PX + size // 2) + 4 * size + slant,
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        "legend": layout["legend"] | {"y": -0.02, "yanchor": "top"},
+        "xaxis": layout["xaxis"] | named | across | above,
+        "yaxis": layout["yaxis"] | named | down,
+    }
+    return drawing, layout | frame
+
+
+def _draw_marks(
+    drawing: Drawing,
+    cells: Sequence[tuple[tuple[str, str], str]],
+    symbol: str,
+    color: str,
+    words: str,
+    size: int,
+) -> None:
+    is_sign = len(symbol) == 1
+    drawing.scatter(
+        x=[column for (_row, column), _hover in cells],
+        y=[row for (row, _column), _hover in cells],
+        mode="text" if is_sign else "markers",
+        text=[symbol] * len(cells),
+        textfont={"color": color, "size": size + 2},
+        marker={
+            "symbol": "circle" if is_sign else symbol,
+            "color": color,
+            "size": size,
+            "line": {"color": color, "width": 2},
+        },
+        name=words,
+        hovertext=[hover for _pair, hover in cells],
+        hoverinfo="text",
+        legendgroup=words,
+        showlegend=bool(cells) and not is_sign,
     )
+    if cells and is_sign:  # an entry that names it: plotly's own shows "Aa" for all words
+        drawing.scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            marker={"color": "rgba(0,0,0,0)"},
+            name=f'<b style="color:{color}">{symbol}</b> {words}',
+            legendgroup=words,
+            hoverinfo="skip",
+        )
 
 
-TAB = Tab(
-    label=N_("Your torch"),
-    show=your_torch,
-    choose=_choose_torch,
-    question=_ask_your_torch,
-    reading="torch",
-)
+TAB = Tab(label=N_("Your torch"), show=your_torch, choose=_choose_torch, reading="torch")

@@ -8,8 +8,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from core.dtypes import FORMATS
-from core.dtypes.cast.cast_trace import Candidate, CastTrace
-from core.dtypes.cast.explain_cast import explain_cast
+from core.dtypes.cast.explain_cast import Candidate, CastTrace, explain_cast
 from core.dtypes.facts.explain import bit_fields
 from core.dtypes.facts.number_line import number_at, place_of
 from core.dtypes.number_formats.float_format import FloatFormat
@@ -72,15 +71,7 @@ class Box:
     hover: str
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
-    """Words under the boxes."""
-
-    x: float
-    text: str
-
-
-Row = tuple[tuple[Box, ...], tuple[Label, ...]]
+Row = tuple[tuple[Box, ...], tuple[tuple[float, str], ...]]  # boxes; words under them: x, text
 
 
 def zoom(case: Case) -> Shown:
@@ -135,10 +126,7 @@ def place_words(trace: CastTrace) -> str:
 
 
 def zoom_picture(fmt: Format, trace: CastTrace, said: str, look: Look) -> Picture:
-    """Return a cast: number line between the neighbours above, kept and cut bits below.
-
-    `said` is the number as the reader wrote it.
-    """
+    """Return a cast: number line between the neighbours above, kept and cut bits below."""
     drawing, layout = Drawing(), look.layout()
     marks, has_line = zoom_marks(fmt, trace), trace.lower is not None
     if has_line:
@@ -320,8 +308,8 @@ def bit_row(fmt: Format, trace: CastTrace, max_kept: int = MAX_KEPT) -> Row:
     has_room = is_float and len(texts) >= _ROOMY
     words = _("kept, the hidden bit first") if has_room else _("kept bits")
     names = (_("guard"), _("round"), _("sticky"))
-    labels = [Label(box.x, name) for box, name in zip(tail, names, strict=True)]
-    return (*kept, *tail), (Label(middle, words), *labels)
+    labels = [(box.x, name) for box, name in zip(tail, names, strict=True)]
+    return (*kept, *tail), ((middle, words), *labels)
 
 
 def _elided(bits: str, most: int) -> str:
@@ -344,8 +332,7 @@ def _code_row(fmt: Format, code: int) -> Row:
         Box(x, bit, kind, names[kind])
         for x, (bit, kind) in enumerate(zip(bits, kinds, strict=True))
     ]
-    words = _("the code that is stored")
-    return tuple(boxes), (Label((len(bits) - 1) / 2, words),)
+    return tuple(boxes), (((len(bits) - 1) / 2, _("the code that is stored")),)
 
 
 def field_kinds(fmt: Format) -> tuple[str, ...]:
@@ -376,13 +363,13 @@ def draw_bit_row(drawing: Drawing, row: Row, look: Look) -> None:
         showlegend=False,
         cliponaxis=False,
     )
-    for label in labels:
+    for x, text in labels:
         drawing.note(
-            x=label.x - middle,
+            x=x - middle,
             y=1,
             yshift=-_BOX_PX / 2 - 4,
             yanchor="top",
-            text=label.text,
+            text=text,
             xref="x2",
             yref="y2",
             font={"size": size, "color": look.color("text")},

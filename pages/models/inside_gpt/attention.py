@@ -7,22 +7,45 @@ from typing import Final
 
 import streamlit as st
 
-from core.figures.models.inside_gpt.maps import Map, draw_maps
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.models.one_head import OneHead, one_head
 from core.models.walk import walk
 from core.tensors.masks import Masked, MaskSpec, Route, run_mask
 from core.units import format_percent
-from pages.models.inside_gpt.inputs import ASK, Case
-from pages.models.inside_gpt.question import ask_for_the_first_row
-from pages.models.inside_gpt.snippets import head_snippet
+from pages.models.inside_gpt.inputs import ASK, Case, at_the_start, opening
+from pages.models.inside_gpt.maps import Map, draw_maps
 from pages.shared.charts import show_chart
 from pages.shared.page_links import show_link
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
 _MASKED: Final = 5  # tokens of the masks below: their numbers are still read
+_HEAD = """import math
+
+import torch
+from einops import rearrange
+
+{imports}
+opened = {opened}
+model, ids = opened.model, torch.tensor([[{ids}]])
+with torch.no_grad():
+    x = model.tokens(ids) + model.positions.weight[: ids.shape[1]]  # (1, T, C)
+    for block in model.blocks[:{layer}]:
+        x = block(x)
+    block = model.blocks[{layer}]
+    packed = block.attention.qkv(block.norm_1(x))
+    q, k, v = rearrange(
+        packed, "1 T (three H D) -> three H T D", three=3, H=model.shape.num_heads
+    )[:, {head}]  # each (T, D)
+    scores = q @ k.T / math.sqrt(q.shape[-1])
+    future = torch.ones_like(scores, dtype=torch.bool).triu(1)
+    weights = scores.masked_fill(future, -math.inf).softmax(-1)
+    mixed = weights @ v
+best = int(weights[{at}].argmax())
+print("token", best + 1, f"score {{scores[{at}, best]:.2f}}, weight {{weights[{at}, best]:.1%}}")
+"""
 
 
 def attention(case: Case) -> Shown:
@@ -36,7 +59,7 @@ def attention(case: Case) -> Shown:
         charts=[Chart(picture=picture, file_name="attention-steps")],
         notes=[] if presenting() else _notes(case, one),
         below=None if presenting() else _masks,
-        code=head_snippet(case, ASK.used("run"), head),
+        code=_HEAD.format(**opening(case), layer=case.layer, head=head, at=case.at),
     )
 
 
@@ -132,14 +155,7 @@ MASK_HEIGHT_PX: Final = 190
 
 
 def head_picture(one: OneHead, pieces: Sequence[str], at: int, look: Look) -> Picture:
-    """Return q, k, scores, mask, softmax, v, mix and merge of one head from left to right.
-
-    Args:
-        one: The head.
-        pieces: A sign for each token.
-        at: The token whose row is framed.
-        look: How the reader wants to see.
-    """
+    """Return q, k, scores, mask, softmax, v, mix and merge of one head from left to right."""
     drawing = Drawing()
     maps = _steps(one, pieces, look)
     height = PRESENT_HEIGHT_PX if look.present else HEIGHT_PX
@@ -197,14 +213,7 @@ def _table(one: OneHead, pieces: Sequence[str], at: int) -> dict[str, list[objec
 
 
 def mask_conventions_picture(keeps: Masked, hides: Masked, turned: Masked, look: Look) -> Picture:
-    """Return the mask of SDPA, that of nn.MultiheadAttention, and what a wrong one makes.
-
-    Args:
-        keeps: tril in scaled_dot_product_attention, where True means keep.
-        hides: ~tril in nn.MultiheadAttention, where True means masked.
-        turned: tril handed over as if True meant masked.
-        look: How the reader wants to see.
-    """
+    """Return a mask that keeps, one that hides, and what the first makes where it should hide."""
     drawing = Drawing()
     names = [str(number + 1) for number in range(len(keeps.mask))]
     parts = [
@@ -247,6 +256,35 @@ def _bits(row: Sequence[bool]) -> str:
 
 def _numbers(row: Sequence[float]) -> str:
     return " ".join(f"{each:.2f}" for each in row)
+
+
+def ask_for_the_first_row() -> None:
+    """Ask how the first token shares its attention; the shares are computed."""
+    trained, token_ids = at_the_start()
+    one = one_head(walk(trained.model, token_ids), 0, 0)
+    token, _score, weight = one.looks_at(0)
+    count = len(token_ids)
+    predict_then_reveal(
+        ASK.key("first_row"),
+        _("A text has {count} tokens. How much of its attention does the first one give itself?")
+        .format(count=count),
+        [
+            Choice(
+                format_percent(1 / count),
+                _("So it would be if all tokens were seen alike. The first one sees no other."),
+            ),
+            Choice(
+                _("That depends on the weights of the model"),
+                _("For all other tokens, yes. The mask leaves the first one a single score."),
+            ),
+            Choice(format_percent(weight)),
+        ],
+        _(
+            "The mask hides all that comes later, so the first row has one score that is not −∞, "
+            "and softmax of a single number is {share}: token {token} looks at itself in every "
+            "head of every model."
+        ).format(share=format_percent(weight), token=token + 1),
+    )  # fmt: skip
 
 
 TAB: Final = Tab(

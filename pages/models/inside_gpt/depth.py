@@ -13,17 +13,32 @@ from core.models.generation import forward_flops
 from core.train.learning.opened import Opened
 from core.train.text.pieces import SIGNS, SIGNS_TOLD, visible, vocabulary_signs
 from core.units import format_percent
-from pages.components.gpt_depth.gpt_depth import Typed, gpt_depth
-from pages.components.gpt_depth.rows import Panel, used_tokens
-from pages.models.inside_gpt.inputs import ASK, MAX_CHARS, Case, title_of
-from pages.models.inside_gpt.snippets import snippet
+from pages.components.gpt_depth.gpt_depth import Panel, Typed, gpt_depth, used_tokens
+from pages.models.inside_gpt.inputs import ASK, MAX_CHARS, Case, at_the_start, opening, title_of
+from pages.models.inside_gpt.models import opened_fresh
 from pages.shared.charts import show_table
 from pages.shared.job import in_turn
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import is_hidden, presenting
 from pages.shared.tabbed_page import Part, Shown, Tab
 
 ROOM: Final = 330  # pixels of the picture
 PRESENT_ROOM: Final = 300
+_LENS = """import torch
+
+{imports}
+opened = {opened}
+model, ids = opened.model, torch.tensor([{ids}])
+after = []  # the chances of the next token, after the embedding and after each block
+with torch.no_grad():
+    x = model.tokens(ids) + model.positions.weight[: len(ids)]  # (T, C)
+    after.append(model.head(model.norm(x[-1])).softmax(-1))
+    for block in model.blocks:
+        x = block(x[None])[0]
+        after.append(model.head(model.norm(x[-1])).softmax(-1))
+best = int(after[-1].argmax())
+print(repr(opened.tokenizer.decode([best])), [f"{{float(each[best]):.1%}}" for each in after])
+"""
 
 
 def depth(case: Case) -> Shown:
@@ -56,7 +71,7 @@ def depth(case: Case) -> Shown:
         part=Part(key=ASK.key("picture"), file_name="inside-gpt"),
         notes=_notes(case),
         below=lambda: _numbers(case, panels[0].inside),
-        code=snippet(case, ASK.used("run")),
+        code=_LENS.format(**opening(case)),
     )
 
 
@@ -198,6 +213,39 @@ def depth_table(
             f"{token} {chance_text(share)}" for token, share in zip(row, shares, strict=True)
         ]
     return table
+
+
+def ask_for_the_first_chance() -> None:
+    """Ask what a fresh model gives its favourite token; all percentages are computed."""
+    trained, token_ids = at_the_start()
+    fresh, taught = (
+        look_inside(model.model, token_ids, None) for model in (opened_fresh(trained), trained)
+    )
+    sure, first = taught.chances[-1, -1, 0], fresh.chances[-1, -1, 0]
+    vocab_size = fresh.vocab_size
+    choices = [
+        Choice(
+            format_percent(sure),
+            _("So sure is the trained model. Nothing has told the fresh one which token follows."),
+        ),
+        Choice(_("About {share}, as any other token").format(share=format_percent(first))),
+        Choice(
+            format_percent(0.0),
+            _("Softmax gives every token more than 0, and all of them together 1."),
+        ),
+    ]
+    predict_then_reveal(
+        ASK.key("first_chance"),
+        _(
+            "A model with {count} tokens in its vocabulary has learned nothing. Which probability "
+            "does its likeliest next token get?"
+        ).format(count=vocab_size),
+        choices,
+        _(
+            "Its weights are small and random, so all logits are nearly equal: {share} is about "
+            "1 / {count}. Its loss is about ln {count} = {loss} nats."
+        ).format(share=format_percent(first), count=vocab_size, loss=f"{fresh.uniform_loss:.2f}"),
+    )
 
 
 TAB: Final = Tab(label=N_("From text to token"), show=depth)

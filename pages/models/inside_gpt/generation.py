@@ -14,10 +14,9 @@ from core.models.spec import GPTShape
 from core.train.learning.opened import Opened
 from core.train.text.pieces import vocabulary_signs
 from core.units import format_bytes, format_count, format_percent
-from pages.models.inside_gpt.inputs import ASK, ONE_PASS, Case
+from pages.models.inside_gpt.inputs import ASK, ONE_PASS, Case, opening
 from pages.models.inside_gpt.kept import kept
 from pages.models.inside_gpt.models import SMALL
-from pages.models.inside_gpt.snippets import opening
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -92,7 +91,7 @@ def generation(case: Case, drawn: Drawn) -> Shown:
         numbers=[(_("KV cache"), _cache(case.opened, last))],
         notes=_notes(case, drawn, written),
         code=_CODE.format(
-            **opening(case, ASK.used("run")), num_new=drawn.num_new,
+            **opening(case), num_new=drawn.num_new,
             temperature=drawn.temperature, top_k=top_k,
         ),
     )  # fmt: skip
@@ -149,15 +148,7 @@ def generation_picture(
     written: Sequence[GeneratedToken], signs: Sequence[str], vocabulary: Sequence[str],
     shape: GPTShape, look: Look,
 ) -> Picture:  # fmt: skip
-    """Return the chances of the first token on the left, the work for each token on the right.
-
-    Args:
-        written: The tokens, in their order; at least one.
-        signs: A visible sign for each of them.
-        vocabulary: A visible sign for each token of the vocabulary.
-        shape: Of the model that wrote them.
-        look: How the reader wants to see.
-    """
+    """Return the chances of the first token on the left, the work for each token on the right."""
     drawing = Drawing()
     plain = written[0].logits.float().softmax(0)
     best = plain.topk(min(PRESENT_BARS if look.present else NUM_BARS, len(plain))).indices.tolist()

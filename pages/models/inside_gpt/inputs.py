@@ -20,35 +20,37 @@ NOTHING: Final = "nothing"
 MEAN: Final = "mean"
 _NOTHING: Final = N_("nothing")
 _MEAN: Final = N_("mean of all heads")
+OPEN = {
+    "shipped": (
+        "from core.train.learning.opened import open_shipped\n",
+        "open_shipped({step})",
+    ),
+    "fresh": (
+        "from core.train.learning.opened import open_fresh, open_shipped\n",
+        "open_fresh(open_shipped(0))",
+    ),
+    "run": (
+        "from core.train.learning.opened import open_run\n"
+        "from core.train.run.directory import runs_directory\n",
+        'open_run(runs_directory() / "{run}", {step})',
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A text in a model.
+    """A text in a model."""
 
-    Attributes:
-        opened: The model, its tokenizer and its step.
-        other: What it is compared with, of the same vocabulary.
-        text: What the reader wrote, or its end.
-        token_ids: What the model reads: the last tokens, at most 64; empty of an empty text.
-        pieces: A visible sign for each of them.
-        layer: The chosen block, from 0.
-        head: The chosen head, from 0; None for the mean of all.
-        at: The token pointed at, from 0; the last one unless the reader chose.
-        num_all: Tokens of the whole text, those before `token_ids` too.
-        unknown: Characters that the model has no token for; they are left out.
-    """
-
-    opened: Opened
-    other: Opened | None
-    text: str
-    token_ids: tuple[int, ...]
-    pieces: tuple[str, ...]
-    layer: int
-    head: int | None
-    at: int
-    num_all: int
-    unknown: tuple[str, ...]
+    opened: Opened  # the model, its tokenizer and its step
+    other: Opened | None  # what it is compared with, of the same vocabulary
+    text: str  # what the reader wrote, or its end
+    token_ids: tuple[int, ...]  # what the model reads: the last tokens, at most 64
+    pieces: tuple[str, ...]  # a visible sign for each of them
+    layer: int  # the chosen block, from 0
+    head: int | None  # the chosen head, from 0; None for the mean of all
+    at: int  # the token pointed at, from 0; the last one unless the reader chose
+    num_all: int  # tokens of the whole text, those before `token_ids` too
+    unknown: tuple[str, ...]  # characters that the model has no token for; they are left out
 
 
 def choose_case() -> Case:
@@ -110,8 +112,24 @@ def _other(opened: Opened) -> Opened | None:
     return opened_at(ASK.used("run", SMALL), int(name))
 
 
+def at_the_start() -> tuple[Opened, tuple[int, ...]]:
+    """Return the small GPT after its training, and the text at first: what questions ask about."""
+    trained = opened_at(SMALL, steps_of(SMALL)[-1])
+    return trained, last_pieces(trained.tokenizer, START, len(START)).token_ids
+
+
 def title_of(opened: Opened) -> str:
     """Return what stands above a model's picture: "Fresh model", "Small GPT, step 800"."""
     if opened.kind == FRESH:
         return _("Fresh model")
     return _("step {step}").format(step=f"{opened.step:,}")
+
+
+def opening(case: Case) -> dict[str, str]:
+    """Return the imports, the call that opens the case's model, and the token ids."""
+    imports, opened = OPEN[case.opened.kind]
+    return {
+        "imports": imports,
+        "opened": opened.format(step=case.opened.step, run=ASK.used("run")),
+        "ids": ", ".join(map(str, case.token_ids)),
+    }

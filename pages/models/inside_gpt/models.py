@@ -27,11 +27,7 @@ _MOST_RUNS: Final = 20
 
 
 def choices(used: str) -> dict[str, str]:
-    """Return the models by their word in the address, with their titles.
-
-    Args:
-        used: The word in use; a link may name a run that is older than those listed.
-    """
+    """Return models by their word in the address; the used one may be older than the list."""
     asked = (link.raw_value("inside_run") or "", used)
     names = [*runs_with_weights(runs_directory())[:_MOST_RUNS], *filter(is_run_name, asked)]
     runs = {name: _run_title(name) for name in dict.fromkeys(names)}

@@ -5,7 +5,6 @@ from functools import partial
 from core.language import N_
 from pages.models.inside_gpt import attention, depth, generation, stages, tokens
 from pages.models.inside_gpt.inputs import ASK, choose_case
-from pages.models.inside_gpt.question import ask_for_the_first_chance
 from pages.shared.tabbed_page import Page, tabbed_page
 from pages.shared.tensors.refused_inputs import refused_inputs
 
@@ -17,7 +16,7 @@ tabbed_page(
         snippet="inside",
         choose=choose_case,
         refusal=partial(refused_inputs, N_("This cannot be shown.")),
-        question=ask_for_the_first_chance,
+        question=depth.ask_for_the_first_chance,
         tabs={
             "depth": depth.TAB,
             "tokens": tokens.TAB,

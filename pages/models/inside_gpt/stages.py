@@ -10,7 +10,6 @@ import streamlit as st
 
 from core.budget.catalogue.as_config import config_of
 from core.budget.compute.stage_numbers import stage_bytes, stage_flops
-from core.figures.models.inside_gpt.maps import Map, Rows, Scale, draw_maps
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.models.stages import Stage
@@ -18,10 +17,10 @@ from core.models.walk import walk
 from core.train.text.pieces import vocabulary_signs
 from core.units import format_count, format_exact
 from pages.models.inside_gpt.attention import no_head
-from pages.models.inside_gpt.inputs import ASK, Case
-from pages.models.inside_gpt.question import ask_for_the_costly_stage
-from pages.models.inside_gpt.snippets import stage_snippet
+from pages.models.inside_gpt.inputs import ASK, Case, at_the_start, opening
+from pages.models.inside_gpt.maps import Map, Rows, Scale, draw_maps
 from pages.shared.page_links import show_link
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import locked, look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -52,23 +51,25 @@ _TURNED: Final = "k = x.transpose(1, 2)\ny = k.transpose(-2, -1)"
 _CODES: Final = {"heads": _SPLIT, "merge": _SPLIT, "scores": _TURNED}
 _LEAST: Final = "128"  # tokens of a sequence there, of which a model reads as many as it can
 _OUTSIDE: Final = ("embedding", "positions", "norm", "logits")
+_STAGE = """from core.models.walk import walk
+{imports}
+opened = {opened}
+for stage in walk(opened.model, [{ids}]):
+    if stage.name == "{name}":
+        shapes = [tuple(each.shape) for each in stage.outputs.values()]
+        print(stage.equation, shapes, stage.num_bytes, "bytes", stage.flops, "FLOPs")
+        print(stage.source)
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seen:
-    """Which part of a stage is looked at.
+    """Which part of a stage is looked at."""
 
-    Attributes:
-        title: What the stage is called.
-        head: Of tensors with heads, from 0.
-        pieces: A sign for each token.
-        vocabulary: A sign for each token of the vocabulary.
-    """
-
-    title: str
-    head: int
-    pieces: Sequence[str]
-    vocabulary: Sequence[str]
+    title: str  # what the stage is called
+    head: int  # of tensors with heads, from 0
+    pieces: Sequence[str]  # a sign for each token
+    vocabulary: Sequence[str]  # a sign for each token of the vocabulary
 
 
 def choose_stage() -> str:
@@ -115,7 +116,7 @@ def stages(case: Case, key: str) -> Shown:
         numbers=[] if presenting() else numbers,
         notes=[] if presenting() else _notes(stage, case),
         below=partial(_below, stage, case),
-        code=stage_snippet(case, ASK.used("run"), name),
+        code=_STAGE.format(**opening(case), name=name),
     )
 
 
@@ -168,7 +169,7 @@ def _links(stage: Stage, case: Case) -> None:
     by_hand = stage.kind in {"scores", "mask", "softmax", "mix"}
     graph = {"graph_of": "block_full" if by_hand else "block", "graph_number": num_tokens}
     show_link("autograd/computation_graph", _("The computation graph of a GPT-2 block →"), graph)
-    memory = {"memory_model": "own", "memory_config": config_of(shape), "memory_seq": _LEAST}
+    memory = {"plan_model": "own", "plan_config": config_of(shape), "plan_length": _LEAST}
     show_link("plan/training_memory", _("What training keeps of every block →"), memory)
 
 
@@ -253,6 +254,40 @@ def _table(maps: Sequence[Map], seen: Seen) -> Table:
 
 def _short(value: float) -> str:
     return f"{value:.4g}"
+
+
+def ask_for_the_costly_stage() -> None:
+    """Ask which part of a block takes most FLOPs; they are those of a real pass."""
+    trained, token_ids = at_the_start()
+    spent = {"projection": 0, "scores": 0, "feed_forward": 0}
+    for stage in walk(trained.model, token_ids):
+        kind = "scores" if stage.kind == "mix" else stage.kind
+        if stage.layer == 0 and kind in spent:
+            spent[kind] += stage.flops
+    words = {key: format_count(flops) for key, flops in spent.items()}
+    predict_then_reveal(
+        ASK.key("costly_stage"),
+        _("A block reads {count} tokens. Which of its parts takes the most FLOPs?").format(
+            count=len(token_ids)
+        ),
+        [
+            Choice(
+                _("Scores and mix of attention"),
+                _("They grow with the square of the text: {flops} here. A short text is cheap.")
+                .format(flops=words["scores"]),
+            ),
+            Choice(_("The two matrices of the feed-forward layer")),
+            Choice(
+                _("The projections to q, k, v and back"),
+                _("They are four matrices of C × C, {flops} here; feed-forward has twice as many.")
+                .format(flops=words["projection"]),
+            ),
+        ],
+        _(
+            "Feed-forward takes {most} FLOPs, the projections {half}, scores and mix {scores}. "
+            "Scores and mix overtake only when the text is longer than about four times the width."
+        ).format(most=words["feed_forward"], half=words["projection"], scores=words["scores"]),
+    )  # fmt: skip
 
 
 TAB: Final = Tab(

@@ -15,10 +15,9 @@ from core.models.lookup import Cosines, Looked, Turned, cosines, look_up, random
 from core.train.config import DEFAULT_BPE_VOCABULARY
 from core.train.learning.recording import SMALL_GPT, read_recording
 from core.train.text.corpora import load_corpus
-from core.train.text.token_spans import CHARACTER, Span, all_spans
+from core.train.text.pieces import CHARACTER, Span, all_spans
 from core.train.text.tokenizers import BPETokenizer
-from pages.models.inside_gpt.inputs import ASK, ONE_PASS, Case
-from pages.models.inside_gpt.snippets import opening
+from pages.models.inside_gpt.inputs import ASK, ONE_PASS, Case, opening
 from pages.shared.models.bits_link import show_bits_link
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -167,7 +166,7 @@ def _rows(case: Case, _view: View) -> Shown:
         ],
         below=None if presenting() else partial(_first_bits, looked),
         code=_ROWS.format(
-            vocab_size=model.shape.vocab_size, **opening(case, ASK.used("run")),
+            vocab_size=model.shape.vocab_size, **opening(case),
         ),
     )  # fmt: skip
 
@@ -180,7 +179,7 @@ def _cosines(case: Case, view: View) -> Shown:
     found = _found(case, view)
     rows = len(case.opened.model.tokens.weight) if view.table == "model" else 256
     made = (_TABLE if view.table == "model" else _RANDOM).format(
-        rows=min(rows, 256), width=view.width, **opening(case, ASK.used("run"))
+        rows=min(rows, 256), width=view.width, **opening(case)
     )
     return Shown(
         headline=_(
@@ -237,12 +236,7 @@ _NUM_BINS = 60
 
 
 def ids_picture(rows: Mapping[str, Sequence[Span]], look: Look) -> Picture:
-    """Return the tokens of one text as boxes, a row a tokenizer; as wide as what they stand for.
-
-    Args:
-        rows: Translated name -> tokens.
-        look: How the reader wants to see.
-    """
+    """Return the tokens of one text as boxes, a row a tokenizer; as wide as what they stand for."""
     drawing, names = Drawing(), list(rows)
     for number, spans in enumerate(rows.values()):
         fills = [look.color("surface"), look.color("background")]
@@ -285,13 +279,7 @@ def _ids_table(rows: Mapping[str, Sequence[Span]]) -> dict[str, list[object]]:
 
 
 def rows_picture(looked: Looked, names: Sequence[str], look: Look) -> Picture:
-    """Return the token's row, the position's row and their sum as three strips of colour.
-
-    Args:
-        looked: The rows.
-        names: What the three are called, from top to bottom.
-        look: How the reader wants to see.
-    """
+    """Return the token's row, the position's row and their sum as three strips of colour."""
     values = np.stack([looked.token, looked.position, looked.total])
     most = float(np.abs(values).max()) or 1.0
     drawing = Drawing()

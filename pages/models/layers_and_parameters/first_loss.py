@@ -26,14 +26,12 @@ from core.models.first_loss import (
     FirstLoss,
     first_loss_of_gpt2,
     first_loss_on_random_text,
-    ln_vocab,
 )
 from core.models.small import CLASSES, SMALL, losses_on_random_labels
 from core.models.spec import GPTShape
 from core.train.learning.opened import open_shipped, shipped_steps
 from core.units import format_exact
-from pages.models.layers_and_parameters.frame import layout_with
-from pages.models.layers_and_parameters.inputs import ASK
+from pages.models.layers_and_parameters.inputs import ASK, layout_with
 from pages.server.background import jobs
 from pages.shared.job import run_job
 from pages.shared.settings import locked, look, presenting
@@ -109,7 +107,7 @@ def choose_std() -> float:
 def first_loss(std: float) -> Shown:
     """Show the first loss of the small GPT by the spread of its tied embedding."""
     shape = _shape()
-    curve, own = _curve(shape), ln_vocab(shape)
+    curve, own = _curve(shape), math.log(shape.vocab_size)
     at = curve[STDS.index(std)]
     large = {
         _(_LARGE).format(init=_(INITS[init])): (each, GPT2_SMALL.vocab_size)
@@ -187,15 +185,7 @@ def first_loss_picture(
     large: Mapping[str, tuple[FirstLoss, int]],
     look: Look,
 ) -> Picture:
-    """Return the measured losses of one shape, ln V, and single ones of larger models.
-
-    Args:
-        curve: Of one model, its embedding drawn ever wider.
-        at: The one that is looked at.
-        vocab_size: V of the curve.
-        large: Translated name -> first loss and V of another model.
-        look: How the reader wants to see.
-    """
+    """Return the measured losses of one shape, ln V, and larger models: first loss and V."""
     drawing, ln_v = Drawing(), math.log(vocab_size)
     drawing.scatter(
         x=[each.std for each in curve], y=[each.loss for each in curve], mode="lines+markers",

@@ -23,8 +23,7 @@ from core.models.initialisation import (
 )
 from core.units import format_exact
 from pages.models.layers_and_parameters.first_loss import choose_std, first_loss, random_labels
-from pages.models.layers_and_parameters.frame import layout_with
-from pages.models.layers_and_parameters.inputs import ASK
+from pages.models.layers_and_parameters.inputs import ASK, layout_with
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -231,13 +230,7 @@ def _closed(name: str, rule: Formula, fan_in: int, other: Number) -> Item:
 
 
 def spread_picture(spreads: Mapping[str, Spread], kind: str, look: Look) -> Picture:
-    """Return a curve for each scheme over the layers, on a logarithmic axis.
-
-    Args:
-        spreads: Translated name of a scheme -> what was measured.
-        kind: "activations" or "gradients".
-        look: How the reader wants to see.
-    """
+    """Return a curve for each scheme over the layers, on a logarithmic axis."""
     drawing = Drawing()
     curves = {name: getattr(spread, kind) for name, spread in spreads.items()}
     for (name, values), color, dash in zip(curves.items(), _COLORS, _DASHES, strict=False):
@@ -277,12 +270,7 @@ def _decades(values: Sequence[float]) -> dict[str, Any]:
 
 
 def product_picture(spreads: Mapping[int, Mapping[str, float]], look: Look) -> Picture:
-    """Return the spread of x @ w by fan_in, for w of N(0, 1) and of N(0, 1/√fan_in).
-
-    Args:
-        spreads: fan_in -> "unit" and "fan_in" -> measured standard deviation.
-        look: How the reader wants to see.
-    """
+    """Return the spread of x @ w by fan_in, for w of N(0, 1) and of N(0, 1/√fan_in)."""
     drawing, fan_ins = Drawing(), list(spreads)
     table: dict[str, Sequence[Any]] = {"fan_in": fan_ins}
     for name, key, color, dash in (

@@ -1,17 +1,19 @@
 """What the page of parameters asks for: a model, and of the two families its sizes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
 from core.budget.catalogue.models import MODELS
+from core.figures.picture import Look
 from core.language import N_, _
 from core.models.chosen import FFN_RATIOS, Source, flops_of, llama_like, tree_of
-from core.models.describe import ModelTree, unfold
+from core.models.describe import ModelTree, Part, unfold
+from core.models.lora import train_adapters, train_parts
 from core.models.small import SMALL
 from core.models.spec import GPTShape
-from core.models.trainable import train_adapters, train_parts
 from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("layers")
@@ -21,25 +23,29 @@ HEADS: Final = (1, 2, 4, 8, 12, 16, 25, 32, 40, 64, 96, 128)
 VOCABULARIES: Final = (65, 96, 256, 1000, 4096, 16384, 32000, 50257, 100352, 128256, 256000)
 CONTEXTS: Final = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 MOST_LAYERS: Final = 128
+HEIGHT_PX: Final = {False: 380, True: 400}  # on a projector True
+ROOM: Final = {False: 0.15, True: 0.25}  # for words beside the longest bar; on a projector True
+PART_TITLES: Final[Mapping[Part, str]] = {
+    "embedding": N_("embeddings and head"),
+    "attention": N_("attention"),
+    "feed_forward": N_("feed-forward layers"),
+    "experts": N_("experts"),
+    "norms": N_("norms"),
+    "adapter": N_("adapters"),
+    "other": N_("other"),
+}
+_OTHER_COLORS: Final[Mapping[Part, str]] = {"adapter": "optimizer", "other": "border"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A model.
+    """A model."""
 
-    Attributes:
-        key: Its word in the address.
-        title: Translated.
-        source: What describes it.
-        tree: Equal blocks together.
-        shown: The tree as it is drawn: folded, or every block by itself.
-    """
-
-    key: str
-    title: str
-    source: Source
-    tree: ModelTree
-    shown: ModelTree
+    key: str  # its word in the address
+    title: str  # translated
+    source: Source  # what describes it
+    tree: ModelTree  # equal blocks together
+    shown: ModelTree  # the tree as it is drawn: folded, or every block by itself
 
 
 tree = st.cache_data(max_entries=256, show_spinner=False)(tree_of)
@@ -115,3 +121,19 @@ def _title(key: str) -> str:
 
 def _short_title(key: str) -> str:
     return {"gpt": "GPT", "llama": "Llama"}.get(key) or _title(key)
+
+
+def part_color(part: Part, look: Look) -> str:
+    """Return the color of a part; most bear their own name in the theme."""
+    return look.color(_OTHER_COLORS.get(part, part))
+
+
+def layout_with(look: Look, **axes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the layout of a chart with these axes, which nobody can drag."""
+    layout = look.layout()
+    fixed = {"fixedrange": True, "zeroline": False}
+    return layout | {
+        "height": HEIGHT_PX[look.present],
+        "margin": {"l": 8, "r": 8, "t": 2.8 * layout["font"]["size"], "b": 8},
+        **{name: {**layout[name], **fixed, **axis} for name, axis in axes.items()},
+    }

@@ -10,8 +10,7 @@ from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.models.layer_zoo import LAYERS, TOKENS, VOCABULARY, Visit, visit
 from core.units import format_exact
-from pages.models.layers_and_parameters.frame import ROOM, layout_with
-from pages.models.layers_and_parameters.inputs import ASK
+from pages.models.layers_and_parameters.inputs import ASK, ROOM, layout_with
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab

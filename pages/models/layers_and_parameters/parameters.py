@@ -18,8 +18,15 @@ from core.models.module_flops import TOKENS, ModuleRow, module_rows
 from core.models.small import SMALL, first_weight, output_shape
 from core.models.spec import GPTShape, ModelSpec
 from core.units import format_count, format_exact, format_flops, format_percent
-from pages.models.layers_and_parameters.frame import PART_TITLES, layout_with, part_color
-from pages.models.layers_and_parameters.inputs import ASK, Case, flops, tree
+from pages.models.layers_and_parameters.inputs import (
+    ASK,
+    PART_TITLES,
+    Case,
+    flops,
+    layout_with,
+    part_color,
+    tree,
+)
 from pages.shared.models.bits_link import show_bits_link
 from pages.shared.page_links import show_link
 from pages.shared.questions import Choice, predict_then_reveal
@@ -134,7 +141,11 @@ def _links(case: Case) -> None:
             model=_("a GPT-2 of these sizes") if is_gpt else case.title
         )
         is_listed = case.key in MODELS
-        query = {"sizes_size": case.key} if is_listed else {"sizes_config": config_of(case.source)}
+        query = (
+            {"plan_model": case.key}
+            if is_listed
+            else {"plan_model": "own", "plan_config": config_of(case.source)}
+        )
         show_link("plan/model_sizes", label, query)
 
 
@@ -234,12 +245,7 @@ def _ink(ground: str) -> str:
 
 
 def shares(tree: ModelTree, least: float = 0.001) -> str:
-    """Return the parts with their shares of the parameters, large to small, as words.
-
-    Args:
-        tree: Folded or not.
-        least: Parts with a smaller share are left out: no picture can show them.
-    """
+    """Return the parts with their shares as words, large to small, without the smallest."""
     parts = sorted(by_part(tree).items(), key=lambda each: -each[1])
     return _(", ").join(
         f"{_(PART_TITLES[part])} {format_percent(count / tree.num_params)}"

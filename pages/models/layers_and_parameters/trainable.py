@@ -13,10 +13,17 @@ from core.budget.item import Formula, item
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.models.describe import ModelTree, Part
-from core.models.trainable import Trained, usual_targets
+from core.models.lora import Trained, usual_targets
 from core.units import format_count, format_exact, format_percent
-from pages.models.layers_and_parameters.frame import PART_TITLES, ROOM, layout_with
-from pages.models.layers_and_parameters.inputs import ASK, Case, with_adapters, with_parts
+from pages.models.layers_and_parameters.inputs import (
+    ASK,
+    PART_TITLES,
+    ROOM,
+    Case,
+    layout_with,
+    with_adapters,
+    with_parts,
+)
 from pages.shared import questions
 from pages.shared.page_links import show_link
 from pages.shared.settings import look, presenting
@@ -140,11 +147,11 @@ def _bytes(tree: ModelTree, num_trainable: int) -> Mapping[str, int]:
 
 
 def _show_training_memory(case: Case, choice: Choice) -> None:
-    query = {"memory_lora": "true", "memory_rank": str(choice.rank)} if choice.adapters else {}
+    query = {"plan_lora": "bfloat16", "plan_rank": str(choice.rank)} if choice.adapters else {}
     if case.key in MODELS:
-        query |= {"memory_model": case.key}
+        query |= {"plan_model": case.key}
     elif not isinstance(case.source, str):
-        query |= {"memory_model": "own", "memory_config": config_of(case.source)}
+        query |= {"plan_model": "own", "plan_config": config_of(case.source)}
     show_link("plan/training_memory", _("The memory of training, activations included →"), query)
 
 
@@ -180,12 +187,7 @@ def _note(choice: Choice, targets: tuple[str, ...]) -> str:
 
 
 def bytes_picture(cases: Mapping[str, Mapping[str, int]], look: Look) -> Picture:
-    """Return stacked bars of bytes.
-
-    Args:
-        cases: Translated name of a bar -> "weights", "gradients", "optimizer" -> its bytes.
-        look: How the reader wants to see.
-    """
+    """Return stacked bars of the bytes of weights, gradients and optimizer."""
     drawing, names = Drawing(), list(cases)
     titles = {
         "weights": _("weights"), "gradients": _("gradients"), "optimizer": _("optimizer"),

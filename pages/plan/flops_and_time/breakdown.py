@@ -1,8 +1,7 @@
 """The FLOPs of a step, component by component."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -11,19 +10,14 @@ from core.budget.compute.step_flops import model_flops, step_flops
 from core.budget.item import Item, hedged
 from core.budget.recipe import TrainingRecipe
 from core.budget.weights.parameters import counts
-from core.figures.budget.flops_frame import hatched, rows_of_bars, written_beside
+from core.figures.budget.flops_frame import rows_of_bars, stack, written_beside
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import format_flops, format_percent
-from pages.plan.flops_and_time.inputs import (
-    ASK,
-    CHECKPOINTING,
-    choose_checkpointing,
-    choose_context,
-    choose_the_model,
-)
-from pages.shared.beside import Compared, shown, two_names
-from pages.shared.plan.choices import ChosenModel, note_long_context
+from pages.plan.flops_and_time.inputs import ASK, compared
+from pages.shared.beside import Compared
+from pages.shared.plan.choices import note_long_context
+from pages.shared.plan.plan import TRAINING, Chosen, arguments, choose_plan
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -45,72 +39,41 @@ COMPONENT_LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "blocks again": ("norms", "\\"),
 }
 """Component -> its colour and its hatching."""
-Row = tuple[str, str, float]  # phase, component, FLOPs
 
 
-def flop_rows(step: Item) -> Iterator[Row]:
-    """Yield every component of every phase; the backward pass is twice the forward pass."""
-    forward = step.child("forward")
-    for factor, phase in ((1, "forward"), (2, "backward")):
-        for part in forward.children:
-            yield phase, part.name, factor * part.amount
-    for child in step.children[2:]:
-        for part in child.children:
-            yield "extra work", part.name, part.amount
+def flop_rows(step: Item) -> dict[str, dict[str, float]]:
+    """Return every component of every phase; the backward pass is twice the forward pass."""
+    forward = {part.name: part.amount for part in step.child("forward").children}
+    rows = {"forward": forward, "backward": {name: 2 * each for name, each in forward.items()}}
+    extra = {part.name: part.amount for child in step.children[2:] for part in child.children}
+    return rows | ({"extra work": extra} if extra else {})
 
 
 def components_picture(step: Item, look: Look) -> Picture:
-    """Return one bar a phase, its total beside it.
-
-    Args:
-        step: What `core.budget.compute.step_flops.step_flops` gave, without adapters.
-        look: How the reader wants to see.
-    """
-    drawing, rows = Drawing(), list(flop_rows(step))
-    totals: defaultdict[str, float] = defaultdict(float)
-    for phase, _part, amount in rows:
-        totals[_(phase)] += amount
-    for name in COMPONENT_LOOKS:
-        _draw_component(drawing, name, rows, step.amount, look)
+    """Return one bar a phase of a step without adapters, its total beside it."""
+    drawing = Drawing()
+    rows = {_(phase): parts for phase, parts in flop_rows(step).items()}
+    cells = [(phase, *part) for phase, parts in rows.items() for part in parts.items()]
+    stack(drawing, rows, COMPONENT_LOOKS, format_flops, look, whole=step.amount)
+    totals = {phase: sum(parts.values()) for phase, parts in rows.items()}
     num_rows = round(len(totals) + (1 if look.present else 0.5))
     x = written_beside(drawing, totals, format_flops, 1.22)
+    phases = [f"{phase} {format_flops(amount)}" for phase, amount in totals.items()]
+    _phase, largest, amount = max(cells, key=lambda cell: cell[2])
     return Picture(
         figure=rows_of_bars(drawing, look, num_rows=num_rows, x=x),
-        alt=_components_sentence(rows, totals, step.amount),
+        alt=_(
+            "One step: {phases}. The largest part is {part} with {share} of it.",
+            phases=_(", ").join(phases),
+            part=_(largest),
+            share=format_percent(amount / step.amount),
+        ),
         table={
-            _("phase"): [_(phase) for phase, _part, _amount in rows],
-            _("component"): [_(part) for _phase, part, _amount in rows],
-            _("FLOPs"): [format_flops(amount) for _phase, _part, amount in rows],
-            _("share"): [format_percent(amount / step.amount) for _phase, _part, amount in rows],
+            _("phase"): [phase for phase, _part, _amount in cells],
+            _("component"): [_(part) for _phase, part, _amount in cells],
+            _("FLOPs"): [format_flops(amount) for _phase, _part, amount in cells],
+            _("share"): [format_percent(amount / step.amount) for *_cell, amount in cells],
         },
-    )
-
-
-def _draw_component(
-    drawing: Drawing, name: str, rows: Sequence[Row], whole: float, look: Look
-) -> None:
-    found = [(phase, amount) for phase, part, amount in rows if part == name]
-    if not found:
-        return
-    meaning, pattern = COMPONENT_LOOKS[name]
-    drawing.bar(
-        orientation="h",
-        x=[amount for _phase, amount in found],
-        y=[_(phase) for phase, _amount in found],
-        name=_(name),
-        marker=hatched(look.color(meaning), pattern),
-        customdata=[
-            f"{format_flops(amount)} · {format_percent(amount / whole)}" for _phase, amount in found
-        ],
-        hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
-    )
-
-
-def _components_sentence(rows: Sequence[Row], totals: Mapping[str, float], whole: float) -> str:
-    phases = [f"{phase} {format_flops(amount)}" for phase, amount in totals.items()]
-    _phase, part, amount = max(rows, key=lambda row: row[2])
-    return _("One step: {phases}. The largest part is {part} with {share} of it.").format(
-        phases=_(", ").join(phases), part=_(part), share=format_percent(amount / whole)
     )
 
 
@@ -120,39 +83,32 @@ from core.budget.compute.step_flops import step_flops
 from core.budget.catalogue.hf_config import read_config
 from core.budget.recipe import TrainingRecipe
 
-recipe = TrainingRecipe(seq_len={context}, checkpointing={checkpointing!r})
-step = step_flops({model}, recipe, causal={causal})
+step = step_flops({model}, TrainingRecipe({recipe}), causal={causal})
 for item in step.walk():
     print(f"{{item.name:24}} {{item.amount:26,}} = {{item.formula}}")
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
-    """One step of training: on which sequence, and whether masked pairs are counted."""
-
-    model: ChosenModel
-    recipe: TrainingRecipe
-    causal: bool
-
-
-def choose_step() -> Step:
-    model, context = choose_the_model(), choose_context()
-    checkpointing = choose_checkpointing()
+def choose() -> Chosen:
+    chosen = choose_plan(("length", "model", "checkpointing"), {_("Training"): TRAINING})
     causal = ASK.toggle(
         "causal",
         _("Causal mask"),
         default=False,
         help=_("Off counts the whole matrix of attention scores, as most published MFUs do."),
     )
-    recipe = TrainingRecipe(seq_len=context, checkpointing=checkpointing)
-    return Step(model=model, recipe=recipe, causal=causal)
+    return replace(chosen, own=causal)
 
 
-def components(chosen: Step) -> Shown:
-    spec, context = chosen.model.spec, chosen.recipe.seq_len
-    step = step_flops(spec, chosen.recipe, causal=chosen.causal)
-    rule = flops_rule(counts(spec).active, context)
+def one_sequence(chosen: Chosen) -> TrainingRecipe:
+    """Return the plan's recipe on one sequence as asked for, with every weight trained."""
+    return replace(chosen.plan.recipe, batch_size=1, seq_len=chosen.asked_len, lora=None)
+
+
+def components(chosen: Chosen) -> Shown:
+    spec, recipe = chosen.plan.spec, one_sequence(chosen)
+    step = step_flops(spec, recipe, causal=chosen.own)
+    rule = flops_rule(counts(spec).active, recipe.seq_len)
     forward = step.child("forward")
     scores = sum(part.amount for part in forward.walk() if "scores" in part.name)
     said = _(
@@ -160,7 +116,7 @@ def components(chosen: Step) -> Shown:
         "scores are {share} of the forward pass"
     ).format(
         model=spec.name,
-        tokens=f"{context:,}",
+        tokens=f"{recipe.seq_len:,}",
         flops=hedged(format_flops(step.amount), step),
         ratio=f"{step.amount / rule.amount:.3f}",
         share=format_percent(scores / forward.amount),
@@ -174,45 +130,32 @@ def components(chosen: Step) -> Shown:
             (_("6ND"), rule),
         ],
         widths=(4, 1),
-        below=partial(note_long_context, spec, context),
-        code=_code_of_a_step(chosen),
+        below=partial(note_long_context, spec, chosen.asked_len),
+        code=_code(chosen),
     )
 
 
-def _code_of_a_step(chosen: Step) -> str:
+def _code(chosen: Chosen) -> str:
     return CODE_OF_A_STEP.format(
-        context=chosen.recipe.seq_len,
-        checkpointing=chosen.recipe.checkpointing,
-        causal=chosen.causal,
+        recipe=arguments(one_sequence(chosen)),
+        causal=chosen.own,
         model=chosen.model.code,
     )
 
 
-def two_steps(a: Sequence[Step], b: Sequence[Step]) -> Shown:
-    steps = (*a, *b)
-    return shown(*map(_side, steps, two_names(*map(_words, steps))))
-
-
-def _words(chosen: Step) -> list[str]:
-    """Return a step word by word: what tells two of them apart."""
-    return [
-        chosen.model.spec.name,
-        _("{count} tokens").format(count=f"{chosen.recipe.seq_len:,}"),
-        _("checkpointing: {kind}").format(kind=_(CHECKPOINTING[chosen.recipe.checkpointing])),
-        _("causal") if chosen.causal else _("full attention"),
-    ]
-
-
-def _side(chosen: Step, name: str) -> Compared:
-    step = step_flops(chosen.model.spec, chosen.recipe, causal=chosen.causal)
+def _side(chosen: Chosen, name: str) -> Compared:
+    spec, recipe = chosen.plan.spec, one_sequence(chosen)
+    step = step_flops(spec, recipe, causal=chosen.own)
     rows = [
         (_("One training step"), step),
         *((_(part.name), part) for part in step.children),
-        (_("6ND"), flops_rule(counts(chosen.model.spec).active, chosen.recipe.seq_len)),
+        (_("6ND"), flops_rule(counts(spec).active, recipe.seq_len)),
     ]
-    return Compared(name=name, rows=rows, code=_code_of_a_step(chosen))
+    return Compared(name=name, rows=rows, code=_code(chosen))
 
 
 TAB: Final = Tab(
-    label=N_("FLOPs breakdown"), choose=choose_step, show=components, compare=two_steps
+    label=N_("FLOPs breakdown"),
+    show=components,
+    compare=compared(lambda causal: [_("causal") if causal else _("full attention")], _side),
 )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from core.budget.cluster import pool
@@ -26,15 +26,13 @@ from core.language import N_, _, ngettext
 from core.units import format_count
 from pages.plan.flops_and_time.inputs import (
     ASK,
-    COUNTS,
-    Exact,
     choose_dtype,
     dtype_name,
     in_python,
-    settings,
-    tell_other_dtype,
+    known_peak,
+    possible_dtype,
 )
-from pages.shared.plan.choices import ChosenDevice, choose_device
+from pages.shared.plan.plan import Chosen, choose_plan
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -51,13 +49,7 @@ def sizes(flops: float) -> list[float]:
 
 
 def loss_picture(flops: float, limits: Limits, look: Look) -> Picture:
-    """Return a line a fitted law, the best size, and what the memory holds.
-
-    Args:
-        flops: Compute that is spent.
-        limits: Sizes beyond which something does not fit, by their words.
-        look: How the reader wants to see.
-    """
+    """Return a line a fitted law, the best size, and what the memory holds."""
     drawing, around = Drawing(), sizes(flops)
     losses = {fit.name: [loss_for_size(flops, size, fit) for size in around] for fit in FITS}
     _draw_losses(drawing, flops, around, losses, look)
@@ -149,8 +141,7 @@ def _draw_limits(
 def _loss_sentence(flops: float, best: float, limits: Limits) -> str:
     text = _(
         "Loss over the size of the model for a fixed compute: lowest near {best}; ten times "
-        "smaller {small} nats, ten times larger {large} nats, {here} at the best."
-    ).format(
+        "smaller {small} nats, ten times larger {large} nats, {here} at the best.",
         best=format_count(best),
         small=f"{loss_for_size(flops, best / 10):.3f}",
         large=f"{loss_for_size(flops, best * 10):.3f}",
@@ -170,9 +161,6 @@ def _loss_sentence(flops: float, best: float, limits: Limits) -> str:
 
 
 STATES: Final = ("mixed_bf16", "cs336_12")  # recipes of 16 and of 12 bytes a parameter
-DAYS: Final = (
-    *(1, 2, 3, 4, 5, 6, 7, 10, 14, 21, 30, 45, 60, 90, 120, 180, 270, 365), *(500, 730, 1000)
-)  # fmt: skip
 CODE: Final = """
 num_devices, days = {count}, {days}
 peak = {peak}  # FLOP/s of one {device}, {dtype} without sparsity: its data sheet
@@ -191,55 +179,36 @@ print(f"{{num_tokens:.3e}} tokens")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rent:
-    """What the reader rents: devices for days, used at a share of their peak."""
+    """For how many days devices are rented, in what they multiply, and at what share of it."""
 
-    count: int
-    device: ChosenDevice
     days: int
     dtype: str
     mfu: float
 
 
-def choose_rent() -> Rent:
-    count = Exact(
-        name="rented", label=_("Devices"), typed=_("Devices"), low=1, high=1_000_000, default=8,
-        stops=COUNTS, written="{:,}".format,
-    )  # fmt: skip
-    days = Exact(
-        name="days", label=_("Days"), typed=_("Days"), low=1, high=10_000, default=14,
-        stops=DAYS, written="{:,}".format,
-    )  # fmt: skip
-    places = count.place(), days.place()
+def choose() -> Chosen:
+    days = ASK.number("days", _("Days"), 1, 10_000, default=14, step=1)
     mfu = ASK.slider("reached", _("MFU"), 0.01, 1.0, default=1.0, step=0.01)
-    device = choose_device(ASK)
-    with settings():
-        dtype = choose_dtype(device.device)
-        rented, for_days = count.choose(places[0], step=1), days.choose(places[1], step=1)
-    tell_other_dtype(device.device, dtype)
-    return Rent(count=rented, device=device, days=for_days, dtype=dtype, mfu=mfu)
+    chosen = choose_plan(("device", "devices"), {}, choose_dtype)
+    dtype = possible_dtype(chosen.device.device, chosen.own)
+    return replace(chosen, own=Rent(days=days, dtype=dtype, mfu=mfu))
 
 
-def two_weeks(rent: Rent) -> Shown:
-    """Show the loss that the rented compute buys, over the size of the model.
-
-    Raises:
-        ValueError: If nobody knows the peak of the device.
-    """
-    device = rent.device.device
-    peak = device.peak.get(rent.dtype, 0.0)
-    if not peak:
-        raise ValueError(_("{device} has no known peak: no budget").format(device=device.name))
-    flops = machine_flops(rent.count, rent.days, peak, share=rent.mfu)
+def two_weeks(chosen: Chosen) -> Shown:
+    """Show the loss that the rented compute buys, over the size of the model."""
+    rent, device, count = chosen.own, chosen.device.device, chosen.plan.num_devices
+    peak = known_peak(device, rent.dtype)
+    flops = machine_flops(count, rent.days, peak, share=rent.mfu)
     spent = float(flops.amount)
     wide, narrow = (
-        largest_by_states(pool(device, rent.count), bytes_per_parameter(key)) for key in STATES
+        largest_by_states(pool(device, count), bytes_per_parameter(key)) for key in STATES
     )
     limits = {
         _("memory full at 16 bytes/parameter"): float(wide.amount),
         _("memory full at 12 bytes/parameter"): float(narrow.amount),
     }
     return Shown(
-        headline=sentence(rent, flops),
+        headline=sentence(chosen, flops),
         charts=[Chart(picture=loss_picture(spent, limits, look()), file_name="loss-over-size")],
         numbers=[
             (_("FLOPs"), flops),
@@ -250,7 +219,7 @@ def two_weeks(rent: Rent) -> Shown:
         widths=(4, 1),
         notes=[] if presenting() else [_why_not_twenty(spent)],
         code=CODE.format(
-            count=rent.count, days=rent.days, device=device.name, dtype=dtype_name(rent.dtype),
+            count=count, days=rent.days, device=device.name, dtype=dtype_name(rent.dtype),
             peak=in_python(peak), mfu=rent.mfu,
         ),
     )  # fmt: skip
@@ -261,30 +230,29 @@ def _why_not_twenty(flops: float) -> str:
     return _(
         "Diamonds: where each law is lowest. Approach 3 of Hoffmann et al., as printed, says "
         "{printed} tokens for each parameter where their approaches 1 and 2 say about 20; "
-        "Besiroglu et al. 2024 fitted the same runs again, and {refitted} agrees with those."
-    ).format(
+        "Besiroglu et al. 2024 fitted the same runs again, and {refitted} agrees with those.",
         printed=f"{lowest_ratio(flops, HOFFMANN).amount:.3g}",
         refitted=f"{lowest_ratio(flops, BESIROGLU).amount:.3g}",
     )
 
 
-def sentence(rent: Rent, flops: Item) -> str:
+def sentence(chosen: Chosen, flops: Item) -> str:
     """Return the headline: what is rented, and the model that it trains best."""
     text = ngettext(
         "{flops} from {count} × {device} in {days} day: best spent on {params} parameters and "
         "{tokens} tokens",
         "{flops} from {count} × {device} in {days} days: best spent on {params} parameters and "
         "{tokens} tokens",
-        rent.days,
+        chosen.own.days,
     )
     return text.format(
-        count=f"{rent.count:,}",
-        device=rent.device.device.name,
-        days=f"{rent.days:,}",
+        count=f"{chosen.plan.num_devices:,}",
+        device=chosen.device.device.name,
+        days=f"{chosen.own.days:,}",
         flops=f"{scientific(flops.amount, 4)} FLOPs",
         params=format_count(best_params(flops.amount).amount),
         tokens=format_count(best_tokens(flops.amount).amount),
     )
 
 
-TAB: Final = Tab(label=N_("Compute-optimal"), choose=choose_rent, show=two_weeks)
+TAB: Final = Tab(label=N_("Compute-optimal"), show=two_weeks)

@@ -1,48 +1,20 @@
-"""Inputs that several tabs of FLOPs and time share, and numbers that are dragged and typed."""
+"""What the tabs of FLOPs and time share: the plan beside what only they ask, and its words."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.cluster import DeviceSpec
-from core.budget.recipe import Checkpointing
-from core.language import N_, _
-from pages.shared.inputs import Inputs, stand_at
-from pages.shared.plan.choices import ChosenModel, choose_model
-from pages.shared.settings import is_hidden, locked
-from pages.shared.sides import box, reading
+from core.language import _
+from core.units import format_percent
+from pages.shared.beside import Compared, shown, two_names
+from pages.shared.inputs import Inputs
+from pages.shared.plan.choices import CHECKPOINTED
+from pages.shared.plan.plan import Chosen
 from pages.shared.tabbed_page import Shown
 
-N = TypeVar("N", int, float)
-
 ASK: Final = Inputs("flops")
-
-
-def doublings(first: int, last: int) -> tuple[int, ...]:
-    """Return powers of two with one stop between each two of them.
-
-    >>> doublings(1, 16)
-    (1, 2, 3, 4, 6, 8, 12, 16)
-    """
-    stops = {size for power in range(32) for size in (2**power, 3 * 2**power)}
-    return tuple(sorted(size for size in stops if first <= size <= last))
-
-
-def decades(low: int, high: int) -> tuple[float, ...]:
-    """Return stops from 10**low to beyond 10**high, eleven to each power of ten.
-
-    >>> decades(0, 0)
-    (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
-    """
-    digits = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8)
-    return tuple(float(f"{digit}e{power}") for power in range(low, high + 1) for digit in digits)
-
-
-CONTEXTS: Final = doublings(256, 2**20)
-COUNTS: Final = doublings(1, 2**17)  # of devices
 DTYPE_NAMES: Final = {
     "bfloat16": "BF16",
     "float16": "FP16",
@@ -50,116 +22,36 @@ DTYPE_NAMES: Final = {
     "tf32": "TF32",
     "float32": "FP32",
 }
-CHECKPOINTING: Final[dict[Checkpointing, str]] = {
-    "none": N_("none"), "selective": N_("selective"), "full": N_("full")
-}  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Exact(Generic[N]):
-    """A number that the hand drags in the rail and that the settings take exactly.
-
-    Attributes:
-        name: Of the setting.
-        label: Beside the slider.
-        typed: Label of the field, with the unit.
-        low: The least number.
-        high: The largest one.
-        default: A constant of the page.
-        stops: Of the slider; a number that was typed between them, or beyond, becomes one more.
-        written: What a stop is called.
-    """
-
-    name: str
-    label: str
-    typed: str
-    low: N
-    high: N
-    default: N
-    stops: Sequence[N]
-    written: Callable[[N], str]
-
-    def place(self) -> DeltaGenerator:
-        """Return the place of the slider, which is filled when the field has been drawn."""
-        return box(st.container, key=f"{ASK.key(self.name)}_place")
-
-    def choose(self, place: DeltaGenerator, *, step: N) -> N:
-        """Show the field here and the slider in its place, and return their number."""
-        number = ASK.number(
-            self.name, self.typed, self.low, self.high, default=self.default, step=step
-        )
-        if not (reading() or is_hidden(ASK.page, self.name)):
-            with place:
-                self._draw_slider(number)
-        return number
-
-    def _draw_slider(self, number: N) -> None:
-        seen, between = (f"{ASK.key(self.name)}_{part}" for part in ("dragged", "between"))
-        if number not in self.stops:
-            st.session_state[between] = number
-        extra: Any = st.session_state.get(between, self.default)
-        stops = sorted({*self.stops, extra})
-        start = stand_at(seen, number, tuple(map(self.written, stops)))
-        st.select_slider(
-            self.label,
-            stops,
-            format_func=self.written,
-            key=seen,
-            disabled=locked(),
-            on_change=lambda: ASK.set(self.name, st.session_state[seen]),
-            **start,
-        )
-
-
-def settings() -> DeltaGenerator:
-    name, icon = _("Settings"), ":material/tune:"
-    return box(st.popover, name, icon=icon, key="flops_settings", width="stretch")
-
-
-def choose_the_model() -> ChosenModel:
-    return choose_model(ASK, default="llama-3.1-8b")
-
-
-def choose_context() -> int:
-    return ASK.select_slider(
-        "context", _("Sequence length"), CONTEXTS, default=8192, labels="{:,}".format
-    )
-
-
-def choose_checkpointing() -> Checkpointing:
-    return ASK.segmented(
-        "checkpointing",
-        _("Activation checkpointing"),
-        tuple(CHECKPOINTING),
-        default="none",
-        labels=lambda name: _(CHECKPOINTING[name]),
-    )
-
-
-def choose_dtype(device: DeviceSpec) -> str:
-    """Show in what matrices are multiplied; where a device cannot, its first dtype is used."""
-    wanted = ASK.selectbox(
+def choose_dtype() -> str:
+    return ASK.selectbox(
         "dtype",
-        _("Precision"),
+        _("Matmul precision"),
         tuple(DTYPE_NAMES),
         default="bfloat16",
         labels=DTYPE_NAMES.__getitem__,
     )
-    if device.peak.get(wanted):
-        return wanted
-    able = [name for name in (*DTYPE_NAMES, *device.peak) if device.peak.get(name)]
-    return able[0] if able else wanted
 
 
-def tell_other_dtype(device: DeviceSpec, dtype: str) -> None:
-    """Say so if another dtype is used than the chosen one: its choice is out of sight."""
-    wanted = ASK.used("dtype", dtype)
-    if wanted != dtype:
+def possible_dtype(device: DeviceSpec, wanted: str) -> str:
+    """Return in what matrices are multiplied; where a device cannot, its first dtype is told."""
+    able = [name for name in (wanted, *DTYPE_NAMES, *device.peak) if device.peak.get(name)]
+    used = able[0] if able else wanted
+    if used != wanted:
         st.caption(
             _("{device} has no known speed in {wanted}; {used} is used.").format(
-                device=device.name, wanted=dtype_name(wanted), used=dtype_name(dtype)
+                device=device.name, wanted=dtype_name(wanted), used=dtype_name(used)
             )
         )
+    return used
+
+
+def known_peak(device: DeviceSpec, dtype: str) -> float:
+    """Return the dense FLOP/s of a device, or raise a sentence where nobody knows them."""
+    if peak := device.peak.get(dtype, 0.0):
+        return peak
+    raise ValueError(_("{device} has no known peak").format(device=device.name))
 
 
 def dtype_name(dtype: str) -> str:
@@ -183,6 +75,47 @@ def plain(amount: float) -> str:
     ('0.000001', '15', '10,000')
     """
     return f"{amount:,.6f}".rstrip("0").rstrip(".")
+
+
+def token_words(num_tokens: float) -> str:
+    """Return tokens of a training in trillions, few of them in billions.
+
+    >>> token_words(15e12), token_words(0.3e12), token_words(1e9)
+    ('15 T', '0.3 T', '1 B')
+    """
+    return f"{plain(num_tokens / 1e12)} T" if num_tokens >= 1e11 else f"{plain(num_tokens / 1e9)} B"
+
+
+def words_of(chosen: Chosen) -> list[str]:
+    """Return a plan word by word: what tells two of them apart."""
+    plan, cluster, recipe = chosen.plan, chosen.plan.cluster, chosen.plan.recipe
+    return [
+        plan.spec.name,
+        f"{plan.num_devices:,} × {cluster.device.name}",
+        f"TP {cluster.tensor} · PP {cluster.pipeline} · ZeRO {cluster.zero_stage}",
+        _("{count} tokens").format(count=f"{recipe.seq_len:,}"),
+        _("{count} tokens").format(count=token_words(plan.num_tokens)),
+        _("checkpointing: {kind}").format(kind=_(CHECKPOINTED[recipe.checkpointing])),
+        _("{mfu} MFU").format(mfu=format_percent(plan.mfu) if plan.mfu else _("computed")),
+    ]
+
+
+def compared(
+    own_words: Callable[[Any], Sequence[str]], side_of: Callable[[Chosen, str], Compared]
+) -> Callable[[Sequence[Chosen], Sequence[Chosen]], Shown]:
+    """Return what shows two sides, named by the words of a tab's own and of the plan's.
+
+    Args:
+        own_words: Takes what the tab itself has asked for.
+        side_of: Takes what was chosen and its name.
+    """
+
+    def show(a: Sequence[Chosen], b: Sequence[Chosen]) -> Shown:
+        both = (*a, *b)
+        names = two_names(*([*words_of(each), *own_words(each.own)] for each in both))
+        return shown(*map(side_of, both, names))
+
+    return show
 
 
 def no_number(why: ValueError) -> Shown:

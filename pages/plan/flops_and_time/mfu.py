@@ -1,7 +1,7 @@
 """MFU: what a measured training speed, or a matrix product timed here, makes of the peak."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -19,32 +19,28 @@ from core.budget.compute.least_times import (
     read_without_waiting,
 )
 from core.budget.item import Item
-from core.budget.recipe import TrainingRecipe
 from core.figures.budget.flops_and_time.least_times import Least, Mark, least_times_picture
 from core.figures.budget.flops_frame import hatched, rows_of_bars
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.machine.matmul_timing import CallKind, MatmulCall, MatmulTiming, num_runs, time_matmul
 from core.units import format_flops, format_flops_per_second, format_percent, format_seconds
+from pages.plan.flops_and_time.breakdown import one_sequence
 from pages.plan.flops_and_time.inputs import (
     ASK,
     DTYPE_NAMES,
-    Exact,
-    choose_checkpointing,
-    choose_context,
     choose_dtype,
-    choose_the_model,
-    decades,
-    doublings,
+    compared,
     dtype_name,
     in_python,
-    settings,
-    tell_other_dtype,
+    known_peak,
+    possible_dtype,
 )
 from pages.plan.flops_and_time.question import ask_about_the_claim
-from pages.shared.beside import Compared, shown, two_names
+from pages.shared.beside import Compared
 from pages.shared.job import run_job
-from pages.shared.plan.choices import ChosenDevice, ChosenModel, choose_device
+from pages.shared.plan.choices import stops
+from pages.shared.plan.plan import Chosen, arguments, choose_plan
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -57,12 +53,7 @@ _BEYOND: Final = 1.0  # nothing runs faster than its peak
 
 
 def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
-    """Return one bar a convention and the line that none may cross.
-
-    Args:
-        shares: What `core.budget.compute.conventions.mfu_conventions` gave.
-        look: How the reader wants to see.
-    """
+    """Return one bar a convention and the line that none may cross."""
     drawing = Drawing()
     names = [_(share.name) for share in shares]
     written = [format_percent(share.amount) for share in shares]
@@ -121,104 +112,81 @@ from core.budget.recipe import TrainingRecipe
 from core.machine import probe_machine
 
 device = {device}
-recipe = TrainingRecipe(seq_len={context}, checkpointing={checkpointing!r})
 peak = device.peak[{dtype!r}]
-for item in mfu_conventions({model}, recipe, {speed}, peak, sparsity={sparsity}):
+for item in mfu_conventions({model}, TrainingRecipe({recipe}), {speed}, peak, sparsity={sparsity}):
     print(f"{{item.name:18}} {{item.amount:7.1%}} = {{item.formula}}")
 """
-SPEEDS: Final = tuple(map(int, decades(2, 5)))  # tokens/s
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measured:
-    """What the reader measured: tokens/s of one device that trains a model with a dtype."""
+    """What the reader measured: tokens/s of one device, and in what it multiplies."""
 
-    model: ChosenModel
-    recipe: TrainingRecipe
     speed: int
-    device: ChosenDevice
     dtype: str
 
-
-def choose_measured() -> Measured:
-    speed = Exact(
-        name="speed", label=_("Tokens/s per device"), typed=_("Tokens/s per device"), low=1,
-        high=10_000_000, default=TORCHTITAN, stops=SPEEDS, written="{:,}".format,
-    )  # fmt: skip
-    model, place, context = choose_the_model(), speed.place(), choose_context()
-    device = choose_device(ASK)
-    with settings():
-        tokens_per_second = speed.choose(place, step=100)
-        checkpointing, dtype = choose_checkpointing(), choose_dtype(device.device)
-    tell_other_dtype(device.device, dtype)
-    recipe = TrainingRecipe(seq_len=context, checkpointing=checkpointing)
-    return Measured(model=model, device=device, recipe=recipe, speed=tokens_per_second, dtype=dtype)
+    @property
+    def words(self) -> list[str]:
+        return [_("{count} tokens/s").format(count=f"{self.speed:,}"), dtype_name(self.dtype)]
 
 
-def mfu(measured: Measured) -> Shown:
-    """Show the shares of the peak that people call MFU.
+def choose_measured() -> Chosen:
+    speed = ASK.number(
+        "speed", _("Tokens/s per device"), 1, 10_000_000, default=TORCHTITAN, step=100
+    )
+    chosen = choose_plan(
+        ("model", "length", "device"), {_("Training"): ("checkpointing",)}, choose_dtype
+    )
+    dtype = possible_dtype(chosen.device.device, chosen.own)
+    return replace(chosen, own=Measured(speed=speed, dtype=dtype))
 
-    Raises:
-        ValueError: If nobody knows the peak.
-    """
-    shares = shares_of(measured)
+
+def mfu(chosen: Chosen) -> Shown:
+    shares = shares_of(chosen)
     too_fast = _("More than 100 % cannot be: look at the speed, the dtype, the model, the device.")
     return Shown(
-        headline=mfu_sentence(measured.speed, measured.device.device.name, measured.dtype, shares),
+        headline=mfu_sentence(chosen, shares),
         charts=[Chart(picture=mfu_picture(shares, look()), file_name="mfu-conventions")],
         numbers=[(_(share.name), share) for share in shares[1:4]],
         widths=(4, 1),
         notes=[too_fast] if any(share.amount > 1 for share in shares) else [],
-        code=_code_of_mfu(measured),
+        code=_code_of_mfu(chosen),
     )
 
 
-def shares_of(measured: Measured) -> tuple[Item, ...]:
-    """Return the shares of the peak that people call MFU.
-
-    Raises:
-        ValueError: If nobody knows the peak.
-    """
-    device = measured.device.device
-    peak = device.peak.get(measured.dtype, 0.0)
-    if not peak:
-        raise ValueError(_("{device} has no known peak: MFU is n/a").format(device=device.name))
-    sparsity = device.has_sparse_peak(measured.dtype)
-    spec, speed = measured.model.spec, measured.speed
-    return mfu_conventions(spec, measured.recipe, speed, peak, sparsity=sparsity)
+def shares_of(chosen: Chosen) -> tuple[Item, ...]:
+    """Return the shares of the peak that people call MFU."""
+    device, own = chosen.device.device, chosen.own
+    return mfu_conventions(
+        chosen.plan.spec,
+        one_sequence(chosen),
+        own.speed,
+        known_peak(device, own.dtype),
+        sparsity=device.has_sparse_peak(own.dtype),
+    )
 
 
-def _code_of_mfu(measured: Measured) -> str:
-    recipe, device = measured.recipe, measured.device
+def _code_of_mfu(chosen: Chosen) -> str:
+    device, own = chosen.device, chosen.own
     return CODE_OF_MFU.format(
-        device=device.code, context=recipe.seq_len, dtype=measured.dtype,
-        checkpointing=recipe.checkpointing, model=measured.model.code,
-        speed=measured.speed, sparsity=device.device.has_sparse_peak(measured.dtype),
-    )  # fmt: skip
+        device=device.code,
+        recipe=arguments(one_sequence(chosen)),
+        dtype=own.dtype,
+        model=chosen.model.code,
+        speed=own.speed,
+        sparsity=device.device.has_sparse_peak(own.dtype),
+    )
 
 
-def two_shares(a: Sequence[Measured], b: Sequence[Measured]) -> Shown:
-    speeds = (*a, *b)
-    return shown(*map(_side, speeds, two_names(*map(_words, speeds))))
+def _side(chosen: Chosen, name: str) -> Compared:
+    is_run = isinstance(chosen.own, Measured)
+    if not is_run:  # a product has no share of a peak that was not timed
+        raise ValueError(_("Two training runs can be compared, not a matmul."))
+    rows = [(_(share.name), share) for share in shares_of(chosen)[1:]]
+    return Compared(name=name, rows=rows, code=_code_of_mfu(chosen))
 
 
-def _words(measured: Measured) -> list[str]:
-    """Return a measured speed word by word: what tells two of them apart."""
-    return [
-        measured.model.spec.name,
-        dtype_name(measured.dtype),
-        measured.device.device.name,
-        _("{count} tokens/s").format(count=f"{measured.speed:,}"),
-        _("{count} tokens").format(count=f"{measured.recipe.seq_len:,}"),
-    ]
-
-
-def _side(measured: Measured, name: str) -> Compared:
-    rows = [(_(share.name), share) for share in shares_of(measured)[1:]]
-    return Compared(name=name, rows=rows, code=_code_of_mfu(measured))
-
-
-def mfu_sentence(speed: int, device: str, dtype: str, shares: Sequence[Item]) -> str:
+def mfu_sentence(chosen: Chosen, shares: Sequence[Item]) -> str:
     """Return the headline: one speed, and the shares of a peak that people call MFU."""
     by_name = {share.name: format_percent(share.amount) for share in shares}
     if "sparse peak" in by_name:
@@ -232,16 +200,16 @@ def mfu_sentence(speed: int, device: str, dtype: str, shares: Sequence[Item]) ->
             "{dtype}"
         )
     return text.format(
-        speed=f"{speed:,}",
-        device=device,
-        dtype=dtype_name(dtype),
+        speed=f"{chosen.own.speed:,}",
+        device=chosen.device.device.name,
+        dtype=dtype_name(chosen.own.dtype),
         full=by_name["full attention"],
         causal=by_name["causal attention"],
         sparse=by_name.get("sparse peak", ""),
     )
 
 
-SIZES: Final = doublings(256, 8192)
+SIZES: Final = stops(256, 8192)
 DTYPES: Final = ("float32", "bfloat16")
 FASTEST: Final = "h100-sxm"  # whose peak a clock that does not wait is held against
 CODE_OF_A_PRODUCT: Final = """
@@ -290,6 +258,7 @@ class Product:
     dtype: str
     waits: bool
     pushed: bool
+    words: Sequence[str] = ()
 
 
 @dataclass
@@ -370,8 +339,8 @@ def _clock_said(product: Product) -> str:
     return _(
         "A GPU answers when a product is in its queue, about {launch} after the call. A clock that "
         "does not wait for `torch.accelerator.synchronize()` would read {read} here; the dense "
-        "peak of {device} is {peak}. And warm up before you time: the first call loads the kernels."
-    ).format(
+        "peak of {device} is {peak}. And warm up before you time: the first call loads the "
+        "kernels.",
         launch=format_seconds(LAUNCH_SECONDS),
         read=format_flops_per_second(read_without_waiting(product.size).amount),
         device=device.name,
@@ -436,35 +405,25 @@ def product_sentence(product: Product, timing: MatmulTiming | None) -> str:
     )
 
 
-def choose_what_was_measured() -> Measured | Product:
+def choose() -> Chosen:
     """Show whether a training run or one product was measured, and the inputs of that."""
     words = {"run": _("a training run"), "matmul": _("a matmul here")}
     what = ASK.segmented(
         "measured", _("Measured"), tuple(words), default="run", labels=words.__getitem__
     )
-    return choose_measured() if what == "run" else choose_matmul()
+    if what == "run":
+        return choose_measured()
+    product = choose_matmul()
+    return replace(choose_plan((), {}), own=product)
 
 
-def run_or_matmul(wanted: Measured | Product) -> Shown:
-    return matmul(wanted) if isinstance(wanted, Product) else mfu(wanted)
-
-
-def two_measured(a: Sequence[Measured | Product], b: Sequence[Measured | Product]) -> Shown:
-    """Raise if a product is on one side: it has no share of a peak that was not timed.
-
-    Raises:
-        ValueError: If both sides are not training runs.
-    """
-    runs = [each for each in (*a, *b) if isinstance(each, Measured)]
-    if len(runs) < 2:
-        raise ValueError(_("Two training runs can be compared, not a matmul."))
-    return two_shares(runs[:1], runs[1:])
+def run_or_matmul(chosen: Chosen) -> Shown:
+    return matmul(chosen.own) if isinstance(chosen.own, Product) else mfu(chosen)
 
 
 TAB: Final = Tab(
     label=N_("MFU"),
-    choose=choose_what_was_measured,
     show=run_or_matmul,
     question=ask_about_the_claim,
-    compare=two_measured,
+    compare=compared(lambda own: own.words, _side),
 )

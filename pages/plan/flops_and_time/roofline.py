@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from core.budget.catalogue.devices import DEVICES
@@ -41,16 +40,14 @@ from core.units import (
 )
 from pages.plan.flops_and_time.inputs import (
     ASK,
-    choose_context,
     choose_dtype,
-    choose_the_model,
-    doublings,
     dtype_name,
     in_python,
-    settings,
-    tell_other_dtype,
+    known_peak,
+    possible_dtype,
 )
-from pages.shared.plan.choices import ChosenDevice, ChosenModel, choose_device
+from pages.shared.plan.choices import stops
+from pages.shared.plan.plan import Chosen, choose_plan
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -64,15 +61,7 @@ _BESIDE_PX: Final = 12
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Mark:
-    """An operation below the roof.
-
-    Attributes:
-        name: Translated.
-        intensity: FLOPs for each byte that it moves.
-        share: Of the peak, at most.
-        height: That share in FLOP/s.
-        memory_bound: Whether memory, not compute, limits it.
-    """
+    """An operation below the roof."""
 
     name: str
     intensity: float
@@ -84,14 +73,7 @@ class _Mark:
 def roofline_picture(
     operations: Sequence[Operation], device: DeviceSpec, peak: float, look: Look
 ) -> Picture:
-    """Return the roof of a device with a mark for each operation on it.
-
-    Args:
-        operations: What stands below the roof; the last ones are drawn on top.
-        device: Whose roof it is.
-        peak: Its dense FLOP/s in the dtype that is used.
-        look: How the reader wants to see.
-    """
+    """Return the roof of a device with a mark for each operation on it."""
     drawing, edge = Drawing(), float(ridge(peak, device.bandwidth).amount)
     marks = [_mark(each, device, peak, edge) for each in operations]
     found = [edge, *(mark.intensity for mark in marks)]
@@ -114,8 +96,7 @@ def roofline_picture(
     busy = [mark.name for mark in marks if not mark.memory_bound]
     alt = _(
         "Roofline of {device}, ridge point at {edge} FLOP/byte. Memory-bound: {waiting}. "
-        "Compute-bound: {busy}."
-    ).format(
+        "Compute-bound: {busy}.",
         device=device.name,
         edge=intensity_words(edge),
         waiting=_(", ").join(waiting) or "-",
@@ -187,15 +168,7 @@ def _told(mark: _Mark) -> str:
 def _draw_names(
     drawing: Drawing, marks: Sequence[_Mark], edge: float, decades: float, look: Look
 ) -> None:
-    """Name the marks, right of them and below the roof; those that stand together share a label.
-
-    Args:
-        drawing: What the labels are added to.
-        marks: The operations.
-        edge: The ridge point; labels of what lies beyond it stand below the flat roof.
-        decades: Powers of ten of the upright axis.
-        look: How the reader wants to see.
-    """
+    """Name the marks, right of them and below the roof; those that stand together share a label."""
     line_px, most = (26, 1) if look.present else (20, _MOST_NAMES)
     px_each = (PRESENT_HEIGHT_PX if look.present else HEIGHT_PX) * _PLOT_SHARE / decades
     above = math.inf
@@ -248,9 +221,7 @@ KINDS: Final = {
     "examples": N_("Examples"),
     "copies": N_("Copies"),
 }
-BATCHES: Final = doublings(1, 4096)
-Maker = Callable[..., tuple[Operation, ...]]  # from `item_bytes`, the bytes of a number
-SIZES: Final = tuple(sorted({*doublings(64, 16_384), 887}))  # 887: compute-bound on an H100
+SIZES: Final = tuple(sorted({*stops(64, 16_384), 887}))  # 887: compute-bound on an H100
 CODE_OF_A_ROOF: Final = """
 peak = {peak}  # FLOP/s of {device}, {dtype} without sparsity
 bandwidth = {bandwidth}  # bytes/s of its memory
@@ -276,23 +247,15 @@ print(f"one after the other: at most {{share:.3%}} of the peak")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Below:
-    """What stands below which roof.
-
-    Attributes:
-        kind: One of `KINDS`.
-        device: Whose roof it is.
-        dtype: What is computed in; it makes the peak, and the bytes of every number.
-        operations: The operations.
-    """
+    """What stands below the roof, and in what it is computed: that makes the bytes of a number."""
 
     kind: str
-    device: ChosenDevice
     dtype: str
     operations: Sequence[Operation]
 
 
-def choose_operations() -> Below | tuple[ChosenModel, ChosenDevice]:
-    """Show the inputs and return what they say; copies are of a model's weights to a device."""
+def choose() -> Chosen:
+    """Show the inputs and return what they say; copies are of the model's weights."""
     kind = ASK.segmented(
         "kind",
         _("Operations"),
@@ -301,56 +264,53 @@ def choose_operations() -> Below | tuple[ChosenModel, ChosenDevice]:
         labels=lambda kind: _(KINDS[kind]),
     )
     if kind == "copies":
-        return choose_transfer()
-    make = _examples() if kind == "examples" else _block(cast("Phase", kind))
-    with settings():
-        device = choose_device(ASK)
-        dtype = choose_dtype(device.device)
-    tell_other_dtype(device.device, dtype)
+        return choose_plan(("model", "device"), {})
+    size = 0
+    if kind == "examples":
+        size = ASK.select_slider(
+            "size", _("Matrix size n"), SIZES, default=1024, labels="{:,}".format
+        )
+        chosen = choose_plan((), {_("Devices"): ("device",)}, choose_dtype)
+    else:
+        of_plan = ("concurrency", "context_length", "model")
+        chosen = choose_plan(of_plan, {_("Devices"): ("device",)}, choose_dtype)
+    dtype, serving = possible_dtype(chosen.device.device, chosen.own), chosen.plan.serving
     item_bytes = ITEM_BYTES.get(dtype, 2)
-    return Below(kind=kind, device=device, dtype=dtype, operations=make(item_bytes=item_bytes))
-
-
-def _examples() -> Maker:
-    size = ASK.select_slider("size", _("Matrix size n"), SIZES, default=1024, labels="{:,}".format)
-    return partial(examples, size)
-
-
-def _block(phase: Phase) -> Maker:
-    chosen = choose_the_model()
-    batch = ASK.select_slider(
-        "batch", _("Concurrent sequences"), BATCHES, default=1, labels="{:,}".format
+    operations = (
+        examples(size, item_bytes)
+        if size
+        else op_intensities(
+            chosen.plan.spec,
+            serving.context,
+            batch_size=serving.concurrency,
+            phase=cast("Phase", kind),
+            item_bytes=item_bytes,
+        )
     )
-    context = choose_context()
-    return partial(op_intensities, chosen.spec, context, batch_size=batch, phase=phase)
+    return replace(chosen, own=Below(kind=kind, dtype=dtype, operations=operations))
 
 
-def roofline(below: Below) -> Shown:
-    """Show the operations below the roof of the device.
-
-    Raises:
-        ValueError: If nobody knows the speeds of the device.
-    """
-    device, operations = below.device.device, below.operations
-    peak = device.peak.get(below.dtype, 0.0)
-    if not peak or not device.bandwidth:
-        raise ValueError(_("{device} has no known speeds: no roof").format(device=device.name))
+def roofline(chosen: Chosen) -> Shown:
+    """Show the operations below the roof of the device."""
+    below, device = chosen.own, chosen.device.device
+    operations, peak = below.operations, known_peak(device, below.dtype)
+    if not device.bandwidth:
+        raise ValueError(_("{device} has no known bandwidth").format(device=device.name))
     known = device.known_of(below.dtype, "bandwidth")
     share = together(operations, peak, device.bandwidth, known=known)
     edge = ridge(peak, device.bandwidth, kind=known)
     picture = roofline_picture(operations, device, peak, look())
     return Shown(
-        headline=roofline_sentence(below, edge, share),
+        headline=roofline_sentence(below, device, edge, share),
         charts=[Chart(picture=picture, file_name="roofline")],
         numbers=[(_("ridge point"), edge), (_("together"), share)],
         widths=(4, 1),
         notes=[*_elements_said(below), *_bytes_of_a_number(below.dtype)],
-        code=_code_of(below, peak),
+        code=_code_of(below, device, peak),
     )
 
 
-def _code_of(below: Below, peak: float) -> str:
-    device = below.device.device
+def _code_of(below: Below, device: DeviceSpec, peak: float) -> str:
     rows = "\n".join(
         f"    ({_(each.name)!r}, {each.times}, {each.flops.amount}, {each.moved.amount}),"
         for each in below.operations
@@ -370,8 +330,7 @@ def _elements_said(below: Below) -> list[str]:
     return [
         _(
             "Element by element: ReLU on {rows} × {columns} numbers is {relu}, and so is adding "
-            "two such matrices; GELU is {gelu}. Their product is {product}."
-        ).format(
+            "two such matrices; GELU is {gelu}. Their product is {product}.",
             rows=f"{relu.values['rows']:,}",
             columns=f"{relu.values['columns']:,}",
             relu=format_flops(relu.amount),
@@ -394,7 +353,7 @@ def _bytes_of_a_number(dtype: str) -> list[str]:
     return [text.format(dtype=dtype_name(dtype), bytes=f"{num_bytes:g}")]
 
 
-def roofline_sentence(below: Below, edge: Item, share: Item) -> str:
+def roofline_sentence(below: Below, device: DeviceSpec, edge: Item, share: Item) -> str:
     """Return how many operations are memory-bound, the ridge point, and what all reach."""
     waiting = sum(each.intensity.amount < edge.amount for each in below.operations)
     text = _(
@@ -412,7 +371,7 @@ def roofline_sentence(below: Below, edge: Item, share: Item) -> str:
         kind=_(KINDS[below.kind]),
         waiting=waiting,
         count=len(below.operations),
-        device=below.device.device.name,
+        device=device.name,
         edge=f"{edge.amount:,.1f}" if 1 <= edge.amount < 1000 else intensity_words(edge.amount),
         share=format_percent(share.amount),
         size=f"{size:,}",
@@ -438,21 +397,17 @@ for name, bytes_per_second in links.items():
 """
 
 
-def choose_transfer() -> tuple[ChosenModel, ChosenDevice]:
-    return choose_the_model(), choose_device(ASK)
-
-
-def transfer(chosen: tuple[ChosenModel, ChosenDevice]) -> Shown:
+def transfer(chosen: Chosen) -> Shown:
     """Show the same bytes over the link to the host and from a device's memory."""
-    model, device = chosen
-    num_bytes = BYTES_EACH * counts(model.spec).total
+    spec, device = chosen.plan.spec, chosen.device
+    num_bytes = BYTES_EACH * counts(spec).total
     beside = [DEVICES[key] for key in BESIDE if key != device.key]
     devices = [device.device, *(beside[-2:] if presenting() else beside)]
     times = {each.name: transfer_seconds(num_bytes, each) for each in devices}
     mine = {item.name: item for item in times[device.device.name]}
     picture = least_times_picture(bars_of(times), [], look())
     return Shown(
-        headline=transfer_sentence(model.spec.name, num_bytes, device.device.name, mine),
+        headline=transfer_sentence(spec.name, num_bytes, device.device.name, mine),
         charts=[Chart(picture=picture, file_name="transfers")],
         numbers=[(_(name), item) for name, item in mine.items()],
         widths=(4, 1),
@@ -465,7 +420,7 @@ def transfer(chosen: tuple[ChosenModel, ChosenDevice]) -> Shown:
             )
         ],
         code=CODE_OF_A_TRANSFER.format(
-            params=f"{counts(model.spec).total:_}",
+            params=f"{counts(spec).total:_}",
             device=device.device.name,
             links="\n".join(
                 f"    {_(name)!r}: {in_python(item.values['bytes_per_second'])},"
@@ -514,8 +469,8 @@ def transfer_sentence(model: str, num_bytes: int, device: str, times: Mapping[st
     )
 
 
-def roof_or_copies(wanted: Below | tuple[ChosenModel, ChosenDevice]) -> Shown:
-    return roofline(wanted) if isinstance(wanted, Below) else transfer(wanted)
+def roof_or_copies(chosen: Chosen) -> Shown:
+    return roofline(chosen) if isinstance(chosen.own, Below) else transfer(chosen)
 
 
-TAB: Final = Tab(label=N_("Roofline"), choose=choose_operations, show=roof_or_copies)
+TAB: Final = Tab(label=N_("Roofline"), show=roof_or_copies)

@@ -1,7 +1,7 @@
 """The rule 6ND: how far a model is from it, and where the factor 6 comes from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -16,14 +16,9 @@ from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.models.spec import ModelSpec
 from core.units import format_count, format_flops
-from pages.plan.flops_and_time.inputs import (
-    ASK,
-    CONTEXTS,
-    choose_context,
-    choose_the_model,
-    doublings,
-)
-from pages.shared.plan.choices import ChosenModel
+from pages.plan.flops_and_time.inputs import ASK
+from pages.shared.plan.choices import TRAINED_LENGTHS, stops
+from pages.shared.plan.plan import Chosen, choose_plan
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -46,12 +41,7 @@ class Curve:
 
 
 def two_layers_picture(step: Item, look: Look) -> Picture:
-    """Return two layers, matmul by matmul: a bar each, in the order in which they run.
-
-    Args:
-        step: What `core.budget.by_hand.rules.two_layer_flops` gave.
-        look: How the reader wants to see.
-    """
+    """Return two layers, matmul by matmul: a bar each, in the order in which they run."""
     drawing = Drawing()
     for phase, pattern in zip(step.children, ("", "/"), strict=True):
         drawing.bar(
@@ -83,14 +73,7 @@ def two_layers_picture(step: Item, look: Look) -> Picture:
 def rule_picture(
     contexts: Sequence[int], curves: Sequence[Curve], here: int, look: Look
 ) -> Picture:
-    """Return the chosen model's two lines, thin lines of others, and the rule itself at 1.
-
-    Args:
-        contexts: Tokens of a sequence.
-        curves: The chosen model first.
-        here: Place among `contexts` that is marked.
-        look: How the reader wants to see.
-    """
+    """Return the chosen model's two lines, thin lines of others, and the rule itself at 1."""
     drawing = Drawing()
     _draw_curves(drawing, contexts, curves, look)
     drawing.scatter(
@@ -159,7 +142,7 @@ def _names(curve: Curve) -> tuple[str, str]:
     return texts[0].format(model=curve.name), texts[1].format(model=curve.name)
 
 
-SIZES: Final = doublings(1, 2**16)
+SIZES: Final = stops(1, 2**16)
 OTHERS: Final = ("gpt2", "llama-2-7b", "llama-3.1-405b")
 CODE_OF_TWO_LAYERS: Final = """
 import torch
@@ -244,44 +227,39 @@ def why_six(layers: TwoLayers) -> Shown:
     )
 
 
-def choose_place() -> tuple[ChosenModel, int]:
-    """Show the inputs and return the model and the context that is marked."""
-    return choose_the_model(), choose_context()
-
-
-def rule(place: tuple[ChosenModel, int]) -> Shown:
+def rule(chosen: Chosen) -> Shown:
     """Show exact FLOPs over 6ND while the context grows."""
-    chosen, context = place
-    spec, here = chosen.spec, CONTEXTS.index(context)
+    spec, context = chosen.plan.spec, chosen.asked_len
+    contexts = tuple(sorted({*TRAINED_LENGTHS, context}))
     others = (MODELS[key] for key in OTHERS if MODELS[key].name != spec.name)
-    curves = [curve_of(each) for each in (spec, *others)]
-    edge = crossing(spec)
+    curves = [curve_of(each, contexts) for each in (spec, *others)]
+    edge, here = crossing(spec), contexts.index(context)
     numbers = [
         (_("causal / 6ND"), six_nd_ratio(spec, context, causal=True)),
         (_("full / 6ND"), six_nd_ratio(spec, context, causal=False)),
     ]
     if edge:
         numbers.append((_("attention equals matmul cost at"), edge))
-    picture = rule_picture(CONTEXTS, curves, here, look())
+    picture = rule_picture(contexts, curves, here, look())
     return Shown(
-        headline=rule_sentence(curves[0], here, edge),
+        headline=rule_sentence(curves[0], context, here, edge),
         charts=[Chart(picture=picture, file_name="exact-over-6nd")],
         numbers=numbers,
         widths=(4, 1),
-        code=CODE_OF_THE_RULE.format(model=chosen.code),
+        code=CODE_OF_THE_RULE.format(model=chosen.model.code),
     )
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def curve_of(spec: ModelSpec) -> Curve:
+def curve_of(spec: ModelSpec, contexts: Sequence[int]) -> Curve:
     causal, full = (
-        tuple(float(six_nd_ratio(spec, context, causal=each).amount) for context in CONTEXTS)
+        tuple(float(six_nd_ratio(spec, context, causal=each).amount) for context in contexts)
         for each in (True, False)
     )
     return Curve(name=spec.name, causal=causal, full=full)
 
 
-def rule_sentence(curve: Curve, here: int, edge: Item | None) -> str:
+def rule_sentence(curve: Curve, context: int, here: int, edge: Item | None) -> str:
     """Return the ratios at a context, and where attention costs as much as matmuls, if ever."""
     if edge is None:
         text = _(
@@ -295,22 +273,25 @@ def rule_sentence(curve: Curve, here: int, edge: Item | None) -> str:
         )
     return text.format(
         model=curve.name,
-        context=f"{CONTEXTS[here]:,}",
+        context=f"{context:,}",
         causal=f"{curve.causal[here]:.3f}",
         full=f"{curve.full[here]:.3f}",
         edge=format_count(edge.amount) if edge else "",
     )
 
 
-def choose_rule() -> tuple[ChosenModel, int] | TwoLayers:
+def choose() -> Chosen:
     """Show whether a model or two layers are looked at, and the inputs of that."""
     words = {"model": _("a model"), "layers": _("two layers: why 6?")}
     of = ASK.segmented("of", _("FLOPs of"), tuple(words), default="model", labels=words.__getitem__)
-    return choose_place() if of == "model" else choose_two_layers()
+    if of == "model":
+        return choose_plan(("length", "model"), {})
+    layers = choose_two_layers()
+    return replace(choose_plan((), {}), own=layers)
 
 
-def model_or_layers(wanted: tuple[ChosenModel, int] | TwoLayers) -> Shown:
-    return why_six(wanted) if isinstance(wanted, TwoLayers) else rule(wanted)
+def model_or_layers(chosen: Chosen) -> Shown:
+    return why_six(chosen.own) if isinstance(chosen.own, TwoLayers) else rule(chosen)
 
 
-TAB: Final = Tab(label=N_("6ND"), choose=choose_rule, show=model_or_layers)
+TAB: Final = Tab(label=N_("6ND"), show=model_or_layers)

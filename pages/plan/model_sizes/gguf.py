@@ -7,11 +7,10 @@ from typing import Final
 from core.budget.item import Item, hedged
 from core.budget.weights.gguf import bits_per_weight, gguf_files
 from core.budget.weights.parameters import counts
-from core.figures.budget.model_sizes.one_model import one_model_picture
 from core.language import N_, _
 from core.models.spec import ModelSpec
-from pages.plan.model_sizes.inputs import Case, landmarks, with_parts
-from pages.plan.model_sizes.one_model import one_model, what_fits
+from pages.plan.model_sizes.inputs import Case, with_parts
+from pages.plan.model_sizes.one_model import one_model, one_model_picture, what_fits
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -35,7 +34,7 @@ def gguf(case: Case) -> Shown:
     if not items:
         instead = _("Here are its weights in other formats.")
         return replace(one_model(case), headline=" ".join([*refusals, instead]))
-    picture = one_model_picture(spec.name, items, case.line, landmarks(), look())
+    picture = one_model_picture(spec.name, items, case.line, look())
     return Shown(
         headline=sentence(spec, items, case),
         charts=[Chart(picture=picture, file_name="gguf-bytes")],
@@ -68,4 +67,4 @@ def write_code(spec: ModelSpec, items: Mapping[str, Item]) -> str:
     return CODE.format(num_params=counts(spec).total, lines="\n".join(lines))
 
 
-TAB: Final = Tab(label=N_("GGUF files"), show=gguf, unseen=["format", "formats"])
+TAB: Final = Tab(label=N_("GGUF files"), show=gguf, unseen=["formats"])

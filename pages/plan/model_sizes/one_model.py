@@ -6,20 +6,21 @@ from typing import Any, Final
 
 from core.budget.item import Item, hedged
 from core.budget.weights.packed import packed_weights, read_packed
-from core.budget.weights.published import REASONS
-from core.budget.weights.sizes import ROUND, SIZES, Cell, source_table
-from core.budget.weights.stored import bits_per_value, num_in_format, weights_in
-from core.figures.budget.model_sizes.one_model import Line, one_model_picture, verdict
-from core.figures.picture import Drawing, Look, Picture, Table
+from core.budget.weights.sizes import REASONS, ROUND, SIZES, Cell, source_table
+from core.budget.weights.stored import Size, bits_per_value, num_in_format, weights_in
+from core.figures.budget.flops_frame import framed, rows_of_bars, stack, stack_table
+from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import GIB, ByteUnit, format_exact
 from pages.plan.model_sizes.inputs import (
     ASK,
     DEFAULT_FORMAT,
     Case,
+    Line,
     landmarks,
     several_devices,
     size_label,
+    verdict,
 )
 from pages.plan.model_sizes.question import ask_what_does_not_fit
 from pages.shared.answer import forget_caveats
@@ -28,35 +29,156 @@ from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
 CODE: Final = """
-num_params = {num_params:_}
-# Format -> how many weights it holds (the others stay in 16 bits, in 32 beside float32), and the
-# bits of each, scales included.
-formats = {formats}
+# Model -> its parameters; format -> how many weights it holds (the others stay in 16 bits, in 32
+# beside float32), and the bits of each, scales included.
+models = {models}
 
-for name, (num_in_format, bits) in formats.items():
-    other_bits = 32 if name == "float32" else 16
-    num_bytes = (num_in_format * bits + (num_params - num_in_format) * other_bits) / 8
-    print(f"{{name:18}} {{num_bytes / 2**30:10.2f}} GiB")
-"""
-_EXPLAINED: Final = ("bfloat16", "int8_channel", "int4_group128")
-TABLE_CODE: Final = """
-sizes = {sizes}  # parameters, and how many of them are stored in the format
-bits_per_weight = {bits}
-
-for model, (num_params, num_in_format) in sizes.items():
-    for name, bits in bits_per_weight.items():
+for model, (num_params, formats) in models.items():
+    for name, (num_in_format, bits) in formats.items():
         other_bits = 32 if name == "float32" else 16
         num_bytes = (num_in_format * bits + (num_params - num_in_format) * other_bits) / 8
-        print(f"{{model:12}} {{name:14}} {{num_bytes / 2**30:7.2f}} GiB")
+        print(f"{{model:14}} {{name:18}} {{num_bytes / 2**30:10.2f}} GiB")
 """
+_EXPLAINED: Final = ("bfloat16", "int8_channel", "int4_group128")
 _NODES: Final = (("rtx-4090", 1), ("h100-sxm", 1), ("h100-sxm", 2))
 HEIGHT_PX: Final = 390
 PRESENT_HEIGHT_PX: Final = 410
-_TOKENS: Final = ("format_a", "format_b", "format_c")
-_PATTERNS: Final = ("", "/", ".")
+_TOKENS: Final = (("format_a", ""), ("format_b", "/"), ("format_c", "."))
 _ROOM: Final = 1.12  # of the highest bar
 _GAP: Final = 0.18  # between two groups of bars
 _NAME: Final = 7  # times the text's size, to the right of the bars: the name of a line
+
+_PARTS: Final[Mapping[str, Sequence[str]]] = {
+    N_("codes"): ("codes",),
+    N_("scales"): ("scales", "zero points", "scales of the scales", "groups of the inputs"),
+    N_("matrices of the layers"): ("matrices of the layers",),
+    N_("values and down projections with more bits"): (
+        *("values and down projections with more bits", "values that several heads share"),
+    ),
+    N_("embeddings, head and norms"): ("the rest", "token embedding", "head", "norms and biases"),
+}
+"""What a bar is cut into -> the names of its items."""
+_LOOKS: Final = dict(
+    zip(
+        _PARTS,
+        (
+            ("weights", ""),
+            ("gradients", "/"),
+            ("weights", ""),
+            ("gradients", "/"),
+            ("kv_cache", "\\"),
+        ),
+        strict=True,
+    )
+)
+_ROW_HEIGHT: Final = {False: 2.5, True: 2.1}  # of the text's size; on a projector True
+_BESIDE: Final = 1.5  # of the longest bar: its number and verdict stand beside it
+_FARTHEST: Final = 3.0  # times the longest bar: a line beyond is told in words
+_APART: Final = 0.13  # of the width: labels of lines nearer to each other would run together
+Items = Mapping[str, Item]  # format -> the bytes behind it, wide to narrow
+
+
+def one_model_picture(model: str, items: Items, chosen: Line, look: Look) -> Picture:
+    """Return one bar a format, its size and verdict beside it, and a line for each memory.
+
+    The verdicts speak of the chosen memory, whose line is bold.
+    """
+    drawing, size = Drawing(), look.layout()["font"]["size"]
+    rows = {name: part_bytes(item) for name, item in items.items()}
+    stack(drawing, rows, _LOOKS, look.format_bytes, look, showlegend=True)
+    verdicts = {name: verdict(item, chosen) for name, item in items.items()}
+    sizes = {name: hedged(look.format_bytes(item.amount), item) for name, item in items.items()}
+    for name, item in items.items():
+        said = verdicts[name][0] if look.present else verdicts[name]
+        drawing.note(
+            x=item.amount,
+            y=name,
+            text=f" <b>{sizes[name]}</b>  {said} ",
+            xanchor="left",
+            bgcolor=look.color("background"),
+            font={"color": look.color("text")},
+            borderpad=1,
+        )
+    end = axis_end(items, chosen)
+    for line in seen_lines(chosen, landmarks(), end):
+        _draw_line(drawing, line, look, bold=line is chosen)
+    memory = look.format_bytes(chosen.num_bytes)
+    if chosen.num_bytes > end:
+        at_edge = {"xref": "paper", "x": 1, "xanchor": "right"}
+        text = f"<b>{chosen.name}</b>: {memory} →"
+        _note_above(drawing, text, look.color("accent"), **at_edge)
+    figure = rows_of_bars(
+        drawing,
+        look,
+        num_rows=len(items),
+        x={"visible": False, "range": [0, end]},
+        height=round((len(items) * _ROW_HEIGHT[look.present] + 5.4) * size),
+        legend=look.layout()["legend"] | {"y": 0, "yanchor": "top", "traceorder": "normal"},
+        margin={"l": 8, "r": 8, "t": round(2.9 * size), "b": round(2.4 * size)},
+    )
+    parts = [f"{name} {sizes[name]} {said}" for name, said in verdicts.items()]
+    alt = _("Weights of {model} against {device} with {memory}: {parts}.").format(
+        model=model, device=chosen.name, memory=memory, parts=_(", ").join(parts)
+    )
+    table = stack_table(_("weights in"), rows, _LOOKS, look.format_bytes) | {
+        chosen.name: list(verdicts.values()),
+        _("formula"): [_joined(item, "formula") for item in items.values()],
+        _("with numbers"): [_joined(item, "substituted") for item in items.values()],
+    }
+    return Picture(figure=figure, alt=alt, table=table)
+
+
+def axis_end(items: Items, chosen: Line) -> float:
+    """Return the bytes at the right edge: room for every number, and for a memory not far off."""
+    longest = max(item.amount for item in items.values())
+    near = chosen.num_bytes <= _FARTHEST * longest
+    return max(_BESIDE * longest, 1.12 * chosen.num_bytes if near else 0)
+
+
+def seen_lines(chosen: Line, others: Sequence[Line], end: float) -> tuple[Line, ...]:
+    """Return the lines that have room: the chosen one first, then the others in their order."""
+    kept: list[Line] = []
+    for line in (chosen, *others):
+        inside = 0.04 * end < line.num_bytes <= 0.96 * end
+        clear = all(abs(line.num_bytes - other.num_bytes) >= _APART * end for other in kept)
+        if inside and clear:
+            kept.append(line)
+    return tuple(kept)
+
+
+def part_bytes(item: Item) -> dict[str, float]:
+    """Return the bytes of each part of stored weights that there is."""
+    found = {
+        part: sum(child.num_bytes for child in item.walk() if child.name in names)
+        for part, names in _PARTS.items()
+    }
+    return {part: num_bytes for part, num_bytes in found.items() if num_bytes}
+
+
+def _draw_line(drawing: Drawing, line: Line, look: Look, *, bold: bool) -> None:
+    color = look.color("accent" if bold else "muted")
+    drawing.shape(
+        type="line",
+        layer="between" if bold else "below",
+        x0=line.num_bytes,
+        x1=line.num_bytes,
+        yref="paper",
+        y0=0,
+        y1=1,
+        line={"color": color, "width": 3 if bold else 1.5, "dash": "solid" if bold else "dot"},
+    )
+    name = f"<b>{line.name}</b>" if bold else line.name
+    text = f"{name}<br>{look.format_bytes(line.num_bytes)}"
+    _note_above(drawing, text, color, x=line.num_bytes)
+
+
+def _note_above(drawing: Drawing, text: str, color: str, **place: object) -> None:
+    drawing.note(yref="paper", y=1, yanchor="bottom", text=text, font={"color": color}, **place)
+
+
+def _joined(item: Item, what: str) -> str:
+    parts = [getattr(part, what) for part in item.walk() if part.rule is not None]
+    return " + ".join(parts).replace("*", "×")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +209,13 @@ def one_model(case: Case) -> Shown:
     own = dict(items)
     packed, refusal = packed_in(case)
     items |= packed
-    picture = one_model_picture(case.size.name, items, case.line, landmarks(), look())
+    picture = one_model_picture(case.size.name, items, case.line, look())
     return Shown(
         headline=sentence(case, own) + as_its_config_says(packed),
         charts=[Chart(picture=picture, file_name="model-bytes")],
         numbers=[(name, items[name]) for name in (*_explained(case), *packed)],
         notes=[*beyond_notes(case), *refusal],
-        code=_code(case, case.formats)
+        code=_code([case.size], case.formats, rest_in_16_bits=case.rest_in_16_bits)
         + "".join(
             f'print(f"{name:18} {{({item.python}) / 2**30:10.2f}} GiB")\n'
             for name, item in packed.items()
@@ -111,13 +233,21 @@ def _explained(case: Case) -> Sequence[str]:
     return [name for name in wanted if name in case.formats][:3] or case.formats[:3]
 
 
-def _code(case: Case, formats: Sequence[str]) -> str:
-    rest = case.rest_in_16_bits
-    held = {
-        name: (num_in_format(case.size, name, rest_in_16_bits=rest), bits_per_value(name))
-        for name in formats
+def _code(sizes: Sequence[Size], formats: Sequence[str], *, rest_in_16_bits: bool) -> str:
+    models = {
+        size.name: (
+            size.num_params,
+            {
+                name: (
+                    num_in_format(size, name, rest_in_16_bits=rest_in_16_bits),
+                    bits_per_value(name),
+                )
+                for name in formats
+            },
+        )
+        for size in sizes
     }
-    return CODE.format(num_params=case.size.num_params, formats=held)
+    return CODE.format(models=models)
 
 
 def two_models(a: Sequence[Any], b: Sequence[Any]) -> Shown:
@@ -132,7 +262,7 @@ def _side(case: Case, formats: Sequence[str]) -> Compared:
         name=_("{model} in {format}").format(model=case.size.name, format=case.format),
         rows=[(_("chosen format"), chosen), *rows],
         verdict=verdict(chosen, case.line),
-        code=_code(case, [case.format]),
+        code=_code([case.size], [case.format], rest_in_16_bits=case.rest_in_16_bits),
     )
 
 
@@ -217,9 +347,8 @@ def table(case: Case, wanted: Several) -> Shown:
     """Show sizes in five formats as bars, against the device and well-known memories."""
     forget_caveats()  # the own model is none of them
     cells = source_table(wanted.words, scales=wanted.scales)
-    apart = 0.08 * max(
-        cell.item.amount for cell in cells
-    )  # names of nearer lines would run together
+    # Names of nearer lines would run together.
+    apart = 0.08 * max(cell.item.amount for cell in cells)
     others = [several_devices(*each) for each in _NODES]
     lines = [
         case.line,
@@ -228,20 +357,12 @@ def table(case: Case, wanted: Several) -> Shown:
     return Shown(
         headline=table_sentence(cells),
         charts=[Chart(picture=table_picture(cells, lines, look()), file_name="sizes-and-formats")],
-        code=table_code(cells, scales=wanted.scales),
+        code=_code(
+            [SIZES[word] for word in wanted.words],
+            list(dict.fromkeys(cell.format_name for cell in cells)),
+            rest_in_16_bits=wanted.scales,
+        ),
     )
-
-
-def table_code(cells: Sequence[Cell], *, scales: bool) -> str:
-    sizes = {
-        cell.size.name: (
-            cell.size.num_params,
-            num_in_format(cell.size, cell.format_name, rest_in_16_bits=scales),
-        )
-        for cell in cells
-    }
-    names = dict.fromkeys(cell.format_name for cell in cells)
-    return TABLE_CODE.format(sizes=sizes, bits={name: bits_per_value(name) for name in names})
 
 
 def table_sentence(cells: Sequence[Cell]) -> str:
@@ -274,41 +395,46 @@ def two_decimals(num_bytes: float, unit: ByteUnit) -> str:
 def table_picture(cells: Sequence[Cell], lines: Sequence[Line], look: Look) -> Picture:
     """Return a group of bars for each format, one bar for each size, and a line for each memory.
 
-    Args:
-        cells: The table, cell by cell.
-        lines: Memories to hold the bars against; the table's verdicts speak of the first.
-        look: How the reader wants to see.
+    The verdicts of its table speak of the first memory.
     """
-    layout = look.layout()
     drawing = Drawing()
     rows = list(dict.fromkeys(cell.size.name for cell in cells))
     for number, row in enumerate(rows):
         ours = [cell for cell in cells if cell.size.name == row]
         _draw_row(drawing, ours, (number, len(rows)), look)
-    num_groups = len(cells) // len(rows)
     highest = _ROOM * max(cell.item.amount for cell in cells)
     for line in lines:
         if line.num_bytes < highest:
             _draw_memory(drawing, line, look)
-    axes = {
-        "xaxis": layout["xaxis"]
-        | {
-            "range": [-0.5, num_groups - 0.5],
-            "fixedrange": True,
-            "showgrid": False,
-        },
-        "yaxis": {"visible": False, "range": [0, highest], "fixedrange": True},
-        "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
-        "margin": {"l": 8, "r": _NAME * layout["font"]["size"], "t": 32, "b": 8},
-    }
-    figure = drawing.figure(layout | axes | {"barmode": "group", "bargap": _GAP})
-    return Picture(
-        figure=figure, alt=_table_alt(cells, look), table=_cells_table(cells, lines[0], look)
+    figure = framed(
+        drawing,
+        look,
+        x={"range": [-0.5, len(cells) // len(rows) - 0.5], "showgrid": False},
+        y={"visible": False, "range": [0, highest]},
+        height=PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
+        margin={"l": 8, "r": _NAME * look.layout()["font"]["size"], "t": 32, "b": 8},
+        barmode="group",
+        bargap=_GAP,
     )
+    weights = [two_decimals(cell.item.amount, look.unit) for cell in cells]
+    parts = [
+        f"{cell.size.name} {cell.format_name} {amount}"
+        for cell, amount in zip(cells, weights, strict=True)
+    ]
+    table = {
+        _("model"): [cell.size.name for cell in cells],
+        _("format"): [cell.format_name for cell in cells],
+        _("weights"): weights,
+        _("printed in the tutorial"): [_printed(cell) for cell in cells],
+        lines[0].name: [verdict(cell.item, lines[0]) for cell in cells],
+    }
+    alt = _("Weights side by side: {parts}.").format(parts=_(", ").join(parts))
+    return Picture(figure=figure, alt=alt, table=table)
 
 
 def _draw_row(drawing: Drawing, cells: Sequence[Cell], place: tuple[int, int], look: Look) -> None:
     number, num_rows = place
+    color, pattern = _TOKENS[number]
     width = (1 - _GAP) / num_rows
     texts = [_short(look.in_unit(cell.item.amount)) for cell in cells]
     for group, (cell, text) in enumerate(zip(cells, texts, strict=True)):
@@ -325,7 +451,7 @@ def _draw_row(drawing: Drawing, cells: Sequence[Cell], place: tuple[int, int], l
         x=[cell.format_name for cell in cells],
         y=[cell.item.amount for cell in cells],
         name=cells[0].size.name,
-        marker={"color": look.color(_TOKENS[number]), "pattern": {"shape": _PATTERNS[number]}},
+        marker={"color": look.color(color), "pattern": {"shape": pattern}},
         customdata=[two_decimals(cell.item.amount, look.unit) for cell in cells],
         hovertemplate="%{x}: %{customdata}<extra>%{fullData.name}</extra>",
     )
@@ -361,24 +487,6 @@ def _draw_memory(drawing: Drawing, line: Line, look: Look) -> None:
         text=f" {line.name}<br> {look.format_bytes(line.num_bytes)}",
         font={"color": color},
     )
-
-
-def _table_alt(cells: Sequence[Cell], look: Look) -> str:
-    parts = [
-        f"{cell.size.name} {cell.format_name} {two_decimals(cell.item.amount, look.unit)}"
-        for cell in cells
-    ]
-    return _("Weights side by side: {parts}.").format(parts=_(", ").join(parts))
-
-
-def _cells_table(cells: Sequence[Cell], chosen: Line, look: Look) -> Table:
-    return {
-        _("model"): [cell.size.name for cell in cells],
-        _("format"): [cell.format_name for cell in cells],
-        _("weights"): [two_decimals(cell.item.amount, look.unit) for cell in cells],
-        _("printed in the tutorial"): [_printed(cell) for cell in cells],
-        chosen.name: [verdict(cell.item, chosen) for cell in cells],
-    }
 
 
 def _printed(cell: Cell) -> str:

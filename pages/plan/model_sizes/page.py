@@ -2,6 +2,7 @@
 
 from pages.plan.model_sizes import gguf, one_model, parts
 from pages.plan.model_sizes.inputs import ASK, choose_case
+from pages.shared.plan.verdict import plan_line
 from pages.shared.tabbed_page import Page, tabbed_page
 
 tabbed_page(
@@ -10,6 +11,7 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
+        line=lambda case: plan_line(case.chosen, case.chosen.plan.work),
         tabs={
             "model": one_model.TAB,
             "gguf": gguf.TAB,

@@ -16,7 +16,8 @@ from core.budget.weights.parameters import (
     left_out,
 )
 from core.budget.weights.sizes import nearest_model
-from core.figures.picture import Drawing, Look, Picture, Table
+from core.figures.budget.flops_frame import rows_of_bars
+from core.figures.picture import Drawing, Look, Picture
 from core.figures.weight_bytes import weight_bytes_picture
 from core.language import N_, _
 from core.units import format_count, format_exact, format_percent
@@ -57,19 +58,16 @@ _EXPLAINED: Final = ("float32", "bfloat16", "nvfp4")
 SMALLEST: Final = 0.001  # of all parameters: what is smaller stands together in the last bar
 _ROW_HEIGHT: Final = {False: 2.4, True: 1.8}  # of the text's size; on a projector True
 _ROOM: Final = {False: 1.25, True: 1.45}  # of the longest bar: its number stands beside it
-_MEANINGS: Final[Mapping[str, str]] = {
-    "token_embedding": "embedding",
-    "layer_embeddings": "embedding",
-    "positions": "embedding",
-    "head": "embedding",
-    "attention": "attention",
-    "recurrent": "attention",
-    "layer_inputs": "feed_forward",
-    "dense_ffn": "feed_forward",
-    "experts": "experts",
-    "shared_experts": "experts",
+_MEANING_OF: Final[Mapping[str, str]] = {
+    PART_NAMES[part]: meaning
+    for meaning, parts in {
+        "embedding": ("token_embedding", "layer_embeddings", "positions", "head"),
+        "attention": ("attention", "recurrent"),
+        "feed_forward": ("layer_inputs", "dense_ffn"),
+        "experts": ("experts", "shared_experts"),
+    }.items()
+    for part in parts
 }
-_MEANING_OF: Final = {PART_NAMES[part]: meaning for part, meaning in _MEANINGS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +81,7 @@ class Row:
 
 
 def part_rows(tree: Item) -> tuple[Row, ...]:
-    """Return a row for each matrix or table; what is small stands together in the last one.
-
-    Args:
-        tree: What `core.budget.weights.parameters.count_parameters` returns.
-    """
+    """Return a row for each matrix or table; what is small stands together in the last one."""
     rows = list(_rows(tree))
     large = [row for row in rows if row.amount >= SMALLEST * tree.amount]
     rest = [row for row in rows if row.amount < SMALLEST * tree.amount]
@@ -107,16 +101,9 @@ def _rows(tree: Item) -> Iterator[Row]:
 
 
 def parts_picture(model: str, tree: Item, idle: Mapping[str, float], look: Look) -> Picture:
-    """Return a bar a part; what is not active for a token is hatched.
-
-    Args:
-        model: Its name.
-        tree: What `core.budget.weights.parameters.count_parameters` returns.
-        idle: What `core.budget.weights.parameters.left_out` returns.
-        look: How the reader wants to see.
-    """
-    layout = look.layout()
+    """Return a bar a part; what is not active for a token, as `left_out` says, is hatched."""
     drawing, rows = Drawing(), part_rows(tree)
+    size = look.layout()["font"]["size"]
     names = {PART_NAMES[part]: amount for part, amount in idle.items()}
     left = [names.get(row.part, 0) for row in rows]
     used = [row.amount - out for row, out in zip(rows, left, strict=True)]
@@ -127,22 +114,31 @@ def parts_picture(model: str, tree: Item, idle: Mapping[str, float], look: Look)
         share = format_percent(row.amount / tree.amount)
         text = f" <b>{share}</b>  {format_count(row.amount)}"
         drawing.note(x=row.amount, y=row.label, text=text, xanchor="left")
-    size = layout["font"]["size"]
     longest = max(row.amount for row in rows)
-    axes = {
-        "xaxis": {
-            "visible": False,
-            "range": [0, _ROOM[look.present] * longest],
-            "fixedrange": True,
-        },
-        "yaxis": layout["yaxis"] | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
-        "height": round((len(rows) * _ROW_HEIGHT[look.present] + (3 if idle else 1)) * size),
-        "margin": {"l": 8, "r": 8, "t": 2 * size if idle else 8, "b": 8},
-        "legend": layout["legend"] | {"traceorder": "normal"},
-        "showlegend": bool(idle),
+    figure = rows_of_bars(
+        drawing,
+        look,
+        num_rows=len(rows),
+        x={"visible": False, "range": [0, _ROOM[look.present] * longest]},
+        height=round((len(rows) * _ROW_HEIGHT[look.present] + (3 if idle else 1)) * size),
+        margin={"l": 8, "r": 8, "t": 2 * size if idle else 8, "b": 8},
+        showlegend=bool(idle),
+        bargap=0.25,
+    )
+    parts = sorted(tree.children, key=lambda part: -part.amount)
+    shares = [f"{_(part.name)} {format_percent(part.amount / tree.amount)}" for part in parts]
+    alt = _("{count} parameters of {model}: {parts}.").format(
+        count=format_exact(round(tree.amount)), model=model, parts=_(", ").join(shares)
+    )
+    lines = [line for line in tree.walk() if line is not tree]
+    table = {
+        _("part"): [_(line.name) for line in lines],
+        _("parameters"): [format_exact(round(line.amount)) for line in lines],
+        _("share"): [format_percent(line.amount / tree.amount) for line in lines],
+        _("formula"): [line.formula.replace("*", "×") for line in lines],
+        _("with numbers"): [line.substituted.replace("*", "×") for line in lines],
     }
-    figure = drawing.figure(layout | axes | {"barmode": "stack", "bargap": 0.25})
-    return Picture(figure=figure, alt=_alt(model, tree), table=_table(tree))
+    return Picture(figure=figure, alt=alt, table=table)
 
 
 def _draw(
@@ -153,35 +149,18 @@ def _draw(
     name: str,
     look: Look,
 ) -> None:
-    colors = [look.color(_MEANING_OF.get(row.part, "norms")) for row in rows]
     drawing.bar(
         orientation="h",
         y=[row.label for row in rows],
         x=list(lengths),
         name=name,
-        marker={"color": colors, "pattern": {"shape": pattern}},
+        marker={
+            "color": [look.color(_MEANING_OF.get(row.part, "norms")) for row in rows],
+            "pattern": {"shape": pattern},
+        },
         customdata=[[format_exact(round(row.amount)), row.explained] for row in rows],
         hovertemplate="%{y}: %{customdata[0]}<br>%{customdata[1]}<extra></extra>",
     )
-
-
-def _alt(model: str, tree: Item) -> str:
-    parts = sorted(tree.children, key=lambda part: -part.amount)
-    shares = [f"{_(part.name)} {format_percent(part.amount / tree.amount)}" for part in parts]
-    return _("{count} parameters of {model}: {parts}.").format(
-        count=format_exact(round(tree.amount)), model=model, parts=_(", ").join(shares)
-    )
-
-
-def _table(tree: Item) -> Table:
-    lines = [line for line in tree.walk() if line is not tree]
-    return {
-        _("part"): [_(line.name) for line in lines],
-        _("parameters"): [format_exact(round(line.amount)) for line in lines],
-        _("share"): [format_percent(line.amount / tree.amount) for line in lines],
-        _("formula"): [line.formula.replace("*", "×") for line in lines],
-        _("with numbers"): [line.substituted.replace("*", "×") for line in lines],
-    }
 
 
 def choose_tensor() -> str:
@@ -302,6 +281,6 @@ TAB: Final = Tab(
     label=N_("Breakdown"),
     show=parts,
     choose=choose_tensor,
-    unseen=["format", "formats"],
+    unseen=["formats"],
     compare=beside(parts_side),
 )

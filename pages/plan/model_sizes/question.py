@@ -47,8 +47,9 @@ def ask_what_does_not_fit() -> None:
         choices,
         _(
             "Parameters times bytes each: {sizes}. And these are the weights alone: activations, "
-            "KV cache and training states are not counted."
-        ).format(sizes=_(", ").join(sizes)),
+            "KV cache and training states are not counted.",
+            sizes=_(", ").join(sizes),
+        ),
     )
 
 

@@ -26,10 +26,11 @@ from core.figures.budget.stacked_parts import by_meaning
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
 from pages.components.moving_bytes.moving_bytes import Device, Texts, moving_bytes, moving_rows
-from pages.plan.parallelism.inputs import ASK, Case, note_lengths
+from pages.plan.parallelism.inputs import ASK, Case
 from pages.plan.parallelism.programs import show_program
 from pages.plan.parallelism.question import ask_about_the_ring
 from pages.shared.charts import show_table
+from pages.shared.plan.plan import note_length
 from pages.shared.settings import locked, look, presenting
 from pages.shared.tabbed_page import Chart, Part, Shown, Tab
 
@@ -375,7 +376,7 @@ def moving(case: Case, name: str) -> Shown:
     Raises:
         ValueError: If this way to divide has no such collective.
     """
-    note_lengths(case)
+    note_length(case.chosen, "train")
     found = collectives(case.spec, case.recipe, case.cluster)
     if not found:
         return Shown(headline=_("One device sends nothing: no bytes move"), code=case.code)

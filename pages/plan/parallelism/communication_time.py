@@ -17,8 +17,9 @@ from core.figures.budget.parallelism.frame import lying_bars, text_size
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_bytes, format_percent, format_seconds
-from pages.plan.parallelism.inputs import Case, note_lengths
+from pages.plan.parallelism.inputs import Case
 from pages.shared.answer import if_fitted
+from pages.shared.plan.plan import note_length
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -134,7 +135,7 @@ REACHED: Final = 0.5  # of the peak, while products run
 
 def links(case: Case) -> Shown:
     """Show what each link takes in a step, beside compute at half of the peak."""
-    note_lengths(case)
+    note_length(case.chosen, "train")
     compute = compute_of_a_step(case)
     view = LinkView(
         seconds=exposed_seconds(case.spec, case.recipe, case.cluster),

@@ -11,12 +11,14 @@ from core.figures.budget.stacked_parts import Bars, capacity_line, parts_table, 
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_seconds
-from pages.plan.parallelism.inputs import ASK, ZERO, Case, note_lengths
+from pages.plan.parallelism.inputs import ASK, Case
 from pages.plan.parallelism.programs import show_program
 from pages.plan.parallelism.question import ask_about_the_ring
+from pages.shared.plan.plan import note_length
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
+ZERO: Final = ("ddp", "zero1", "zero2", "zero3")
 _ROW_HEIGHT: Final = 3.0  # of the text's size
 _SENT_ROOM: Final = {False: 1.8, True: 1.5}  # of the longest bar: what is sent stands beside it
 
@@ -93,7 +95,7 @@ def choose_program() -> str:
 
 
 def sharding(case: Case, card: str) -> Shown:
-    note_lengths(case)
+    note_length(case.chosen, "train")
     ways = shardings(case.spec, case.recipe, case.cluster)
     chosen = ZERO[case.cluster.zero_stage]
     held = next(way for way in ways if way.key == chosen).held

@@ -8,6 +8,7 @@ from pages.plan.parallelism import (
     stages,
 )
 from pages.plan.parallelism.inputs import ASK, choose_case, refusal
+from pages.shared.plan.verdict import plan_line
 from pages.shared.tabbed_page import Page, tabbed_page
 
 tabbed_page(
@@ -17,6 +18,7 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         refusal=refusal,
+        line=lambda case: plan_line(case.chosen, "train"),
         tabs={
             "sharding": ddp_and_fsdp.TAB,
             "stages": stages.TAB,

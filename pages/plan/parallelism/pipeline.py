@@ -11,8 +11,9 @@ from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
 from core.units import format_percent
 from pages.plan.parallelism.communication_time import compute_of_a_step
-from pages.plan.parallelism.inputs import Case, note_lengths
+from pages.plan.parallelism.inputs import Case
 from pages.shared.answer import if_fitted
+from pages.shared.plan.plan import note_length
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -156,7 +157,7 @@ print(f"each stage waits {{waiting:.1%}} of the time")
 
 
 def schedule(case: Case) -> Shown:
-    note_lengths(case)
+    note_length(case.chosen, "train")
     stages, batches = case.cluster.pipeline, case.recipe.accumulation
     virtual = case.cluster.virtual_stages
     compute = compute_of_a_step(case)  # first: without a peak there is nothing to show
@@ -195,4 +196,4 @@ def _schedule_sentence(stages: int, batches: int, virtual: int) -> str:
     ).format(**words)
 
 
-TAB: Final = Tab(label=N_("Pipeline"), show=schedule, unseen=["data"])
+TAB: Final = Tab(label=N_("Pipeline"), show=schedule)

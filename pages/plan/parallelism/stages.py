@@ -1,8 +1,7 @@
 """What a device of each pipeline stage holds at its peak."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from core.budget.budget import Budget, at_peak
@@ -13,11 +12,11 @@ from core.figures.budget.stacked_parts import REST, Bars, capacity_line, parts_t
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import format_exact
-from pages.plan.parallelism.inputs import ASK, Case, note_lengths
+from pages.plan.parallelism.inputs import Case
 from pages.plan.parallelism.question import ask_which_stage
-from pages.shared import link, page_links
+from pages.shared import page_links
 from pages.shared.answer import if_fitted
-from pages.shared.plan.choices import SAME_CHOICES
+from pages.shared.plan.plan import note_length, plan_query
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -91,41 +90,14 @@ def _numbers(case: Case, budget: Budget) -> list[tuple[str, Item]]:
     ]
 
 
-def _memory_link(case: Case) -> Callable[[], None] | None:
-    """Return what shows the link to the memory page, which shares no sequences and no stages."""
-    is_there = case.cluster.context == case.cluster.virtual_stages == 1
-    return partial(_open_memory_page, case) if is_there else None
-
-
-def _open_memory_page(case: Case) -> None:
+def _open_memory_page() -> None:
     label = _("Open in Training memory →")
-    page_links.show_link("plan/training_memory", label, _memory_query(case))
-
-
-def _memory_query(case: Case) -> dict[str, str]:
-    cluster, recipe, chosen = case.cluster, case.recipe, link.values()
-    settings = {
-        **{name: chosen[ASK.key(name)] for name in SAME_CHOICES if ASK.key(name) in chosen},
-        "replicas": str(cluster.data),
-        "tensor": str(cluster.tensor),
-        "stages": str(cluster.pipeline),
-        "expert": str(cluster.expert),
-        "zero": str(cluster.zero_stage),
-        "sequence": str(cluster.sequence_parallel).lower(),
-        "precision": recipe.precision,
-        "checkpointing": recipe.checkpointing,
-        "batch": str(recipe.batch_size),
-        "seq": str(recipe.seq_len),
-        "accumulation": str(recipe.accumulation),
-        "step": recipe.step_kind,
-        "profile": recipe.profile,
-    }
-    return {f"memory_{name}": value for name, value in settings.items()}
+    page_links.show_link("plan/training_memory", label, plan_query())
 
 
 def stages(case: Case) -> Shown:
     """Show what a device of each pipeline stage holds at its peak, part by part."""
-    note_lengths(case)
+    note_length(case.chosen, "train")
     budget = training_budget(case.spec, case.recipe, case.cluster)
     bars = [
         (_("stage {number}").format(number=number), at_peak(stage))
@@ -137,7 +109,7 @@ def stages(case: Case) -> Shown:
         headline=_stages_sentence(case, budget, sent),
         charts=[Chart(picture=stages_picture(bars, budget.capacity, look()), file_name="stages")],
         numbers=numbers,
-        beside=_memory_link(case),
+        beside=_open_memory_page,
         code=case.code,
     )
 

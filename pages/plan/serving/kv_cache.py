@@ -13,7 +13,8 @@ from core.budget.serving.kv_cache import (
     kv_reserved,
     kv_variants,
 )
-from core.figures.picture import Drawing, Look, Picture, Table
+from core.figures.budget.flops_frame import rows_of_bars, stack, stack_table
+from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from pages.plan.serving.code import rules
 from pages.plan.serving.inputs import ASK, Case
@@ -36,33 +37,35 @@ PAGED: Final = N_(
     "room of the whole output free from the first token on. Source: Kwon et al. 2023, section 4."
 )
 MOST_HEIGHT_PX: Final = 310  # of the bars
-_BARS: Final = (
-    (N_("keys and values"), "kv_cache", "", ("keys and values", "keys and values in windows")),
-    (N_("scales"), "gradients", "/", ("scales", "scales in windows")),
-)
+_LOOKS: Final = {N_("keys and values"): ("kv_cache", ""), N_("scales"): ("gradients", "/")}
 _BAR_ROOM: Final = 1.18  # of the longest bar: its number stands beside it
 _BAR_HEIGHT: Final = 2.1  # of the text's size
 
 
 def heads_picture(variants: Sequence[KVVariant], look: Look) -> Picture:
     """Return one bar a kind and format, cut into keys and values, and scales."""
-    layout, drawing = look.layout(), Drawing()
-    _draw_bars(drawing, variants, look)
-    size = layout["font"]["size"]
+    drawing = Drawing()
+    rows = {variant_label(each): _parts(each) for each in variants}
+    stack(drawing, rows, _LOOKS, look.format_bytes, look)
+    for label, variant in zip(rows, variants, strict=True):
+        text = " " + look.format_bytes(variant.cache.amount)
+        bold = f"<b>{text}</b>" if variant.name == AS_MADE else text
+        drawing.note(x=variant.cache.amount, y=label, text=bold, xanchor="left")
+    size = look.layout()["font"]["size"]
     longest = max(variant.cache.amount for variant in variants)
-    still = {"autorange": "reversed", "showgrid": False, "fixedrange": True}
-    axes = {
-        "barmode": "stack",
-        "bargap": 0.25,
-        "xaxis": {"visible": False, "range": [0, _BAR_ROOM * longest], "fixedrange": True},
-        "yaxis": layout["yaxis"] | still,
-        "height": min(round(len(variants) * size * _BAR_HEIGHT) + 4 * size, MOST_HEIGHT_PX),
-        "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
-    }
-    parts = [f"{variant_label(each)} {look.format_bytes(each.cache.amount)}" for each in variants]
-    alt = _("KV cache of one sequence: {parts}.").format(parts=_(", ").join(parts))
-    figure = drawing.figure(layout | axes)
-    return Picture(figure=figure, alt=alt, table=_heads_table(variants, look))
+    figure = rows_of_bars(
+        drawing,
+        look,
+        num_rows=len(rows),
+        x={"visible": False, "range": [0, _BAR_ROOM * longest]},
+        bargap=0.25,
+        height=min(round(len(rows) * size * _BAR_HEIGHT) + 4 * size, MOST_HEIGHT_PX),
+        margin={"l": 8, "r": 8, "t": 32, "b": 8},
+    )
+    table = stack_table(_("attention"), rows, _LOOKS, look.format_bytes)
+    parts = [f"{label} {total}" for label, total in zip(rows, table[_("total")], strict=True)]
+    alt = _("KV cache of one sequence: {parts}.", parts=_(", ").join(parts))
+    return Picture(figure=figure, alt=alt, table=table)
 
 
 def variant_label(variant: KVVariant) -> str:
@@ -76,37 +79,12 @@ def variant_label(variant: KVVariant) -> str:
     return f"{name} · {variant.kv_format}"
 
 
-def _draw_bars(drawing: Drawing, variants: Sequence[KVVariant], look: Look) -> None:
-    labels = list(map(variant_label, variants))
-    for name, meaning, pattern, parts in _BARS:
-        amounts = [_part(variant, parts) for variant in variants]
-        if any(amounts):
-            drawing.bar(
-                orientation="h",
-                y=labels,
-                x=amounts,
-                name=_(name),
-                marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
-                customdata=list(map(look.format_bytes, amounts)),
-                hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
-            )
-    for label, variant in zip(labels, variants, strict=True):
-        text = " " + look.format_bytes(variant.cache.amount)
-        bold = f"<b>{text}</b>" if variant.name == AS_MADE else text
-        drawing.note(x=variant.cache.amount, y=label, text=bold, xanchor="left")
-
-
-def _part(variant: KVVariant, names: Sequence[str]) -> float:
-    return sum(child.amount for child in variant.cache.children if child.name in names)
-
-
-def _heads_table(variants: Sequence[KVVariant], look: Look) -> Table:
-    columns = {
-        _(name): [look.format_bytes(_part(variant, parts)) for variant in variants]
-        for name, _meaning, _pattern, parts in _BARS
-    }
-    totals = [look.format_bytes(variant.cache.amount) for variant in variants]
-    return {_("attention"): list(map(variant_label, variants)), **columns, _("total"): totals}
+def _parts(variant: KVVariant) -> dict[str, float]:
+    """Return the bytes of keys and values, and of scales; layers with windows have their own."""
+    found = dict.fromkeys(_LOOKS, 0.0)
+    for part in variant.cache.children:
+        found[part.name.removesuffix(" in windows")] += part.amount
+    return found
 
 
 def choose_block() -> int:
@@ -155,12 +133,14 @@ def heads_sentence(case: Case, variants: Sequence[KVVariant]) -> str:
     }
     if not others:
         return _(
-            "{model}: {token} per token in 16 bits; {context} tokens in {format}: {total}"
-        ).format(**words)
+            "{model}: {token} per token in 16 bits; {context} tokens in {format}: {total}", **words
+        )
     return _(
         "{model}: {token} per token in 16 bits; {context} tokens in {format}: {total}, "
-        "with MHA {mha}"
-    ).format(mha=look().format_bytes(others[0].cache.amount), **words)
+        "with MHA {mha}",
+        mha=look().format_bytes(others[0].cache.amount),
+        **words,
+    )
 
 
 def cache_code(*variants: KVVariant) -> str:
@@ -177,4 +157,4 @@ def cache_code(*variants: KVVariant) -> str:
     return "from math import ceil\n" + "".join(parts)
 
 
-TAB: Final = Tab(label=N_("KV cache"), show=heads, choose=choose_block, unseen=["sequences"])
+TAB: Final = Tab(label=N_("KV cache"), show=heads, choose=choose_block)

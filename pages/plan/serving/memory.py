@@ -66,13 +66,7 @@ _SIDE: Final = 0.3  # of the picture's width: words at a line nearer to the left
 
 
 def memory_picture(sweep: MemorySweep, device: str, look: Look) -> Picture:
-    """Return stacked areas against the capacity, the plan and the end marked.
-
-    Args:
-        sweep: What `core.budget.serving.memory` found.
-        device: Name of the device.
-        look: How the reader wants to see.
-    """
+    """Return stacked areas against the capacity, the plan and the end marked."""
     drawing = Drawing()
     for (word, meaning, pattern), amounts in zip(_AREAS, _parts(sweep), strict=True):
         color = look.color(meaning)
@@ -187,12 +181,14 @@ def _memory_sentence(sweep: MemorySweep, device: str, look: Look) -> str:
         words["last"] = f"{sweep.values[-1]:,}"
         return _(
             "Memory by {setting}: {weights} of weights stay, the KV cache grows, and {device} "
-            "with {capacity} is not full at {last} yet."
-        ).format(**words)
+            "with {capacity} is not full at {last} yet.",
+            **words,
+        )
     return _(
         "Memory by {setting}: {weights} of weights stay, the KV cache grows, and {device} with "
-        "{capacity} is full at {largest}."
-    ).format(**words)
+        "{capacity} is full at {largest}.",
+        **words,
+    )
 
 
 def _memory_table(sweep: MemorySweep, look: Look) -> Table:

@@ -2,6 +2,7 @@
 
 from pages.plan.serving import kv_cache, memory, speed
 from pages.plan.serving.inputs import ASK, choose_case, refusal
+from pages.shared.plan.verdict import plan_line
 from pages.shared.tabbed_page import Page, tabbed_page
 
 tabbed_page(
@@ -11,6 +12,7 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         refusal=refusal,
+        line=lambda case: plan_line(case.chosen, "serve"),
         tabs={"memory": memory.TAB, "heads": kv_cache.TAB, "speed": speed.TAB},
         snippet="serve",
     ),

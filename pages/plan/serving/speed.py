@@ -80,13 +80,7 @@ _WIDTHS: Final = {
 
 
 def speed_picture(curve: Curve, chosen: int, look: Look) -> Picture:
-    """Return the curve from one sequence to many, the plan and the end of memory marked.
-
-    Args:
-        curve: What `core.budget.serving.throughput` found.
-        chosen: The plan's number of sequences.
-        look: How the reader wants to see.
-    """
+    """Return the curve from one sequence to many, the plan and the end of memory marked."""
     drawing = Drawing()
     _draw_curve(drawing, curve, look)
     _mark_end(drawing, curve, look)
@@ -272,8 +266,7 @@ def _proof_sentence(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> str:
     worst = max(rows, key=lambda row: abs(error(row, rule)))
     return _(
         "Published speeds against the fitted rule: {near} of {count} are within 15 %; the largest "
-        "error is that of {worst}."
-    ).format(
+        "error is that of {worst}.",
         near=sum(abs(error(row, rule)) <= BAND for row in rows),
         count=len(rows),
         worst=_row_words(worst, rule),
@@ -393,13 +386,7 @@ def _speed_code(case: Case, prefill: Item) -> str:
 
 
 def speed_code(plans: Sequence[ServingPlan], tokens: Sequence[Item], prefill: Item | None) -> str:
-    """Return code for the speed of some plans, and of the device with the last of them.
-
-    Args:
-        plans: That differ in their concurrent sequences.
-        tokens: The time for a token of each.
-        prefill: The time for one prompt; None where the last plan does not fit.
-    """
+    """Return code for the speed of some plans, and of the device with the last of them."""
     known: dict[str, str] = {}
     parts = [
         SPEED.format(count=plan.concurrency, rules=rules(token, known=known))
@@ -423,8 +410,7 @@ def proof() -> Shown:
     errors = [abs(error(row, rule)) for row in rows]
     said = _(
         "{near} of {count} published speeds are within 15 % of the fitted rule; with each speed "
-        "predicted from the other ones, nine in ten are within {left_out}"
-    ).format(
+        "predicted from the other ones, nine in ten are within {left_out}",
         near=sum(each <= BAND for each in errors),
         count=len(rows),
         left_out=format_percent(near_band().above),
@@ -442,8 +428,7 @@ def _rule_said(rule: DecodeFit) -> str:
     return _(
         "Each layer costs {launch} µs, with several devices {join} µs more; weights are read "
         "at {wide} of the bandwidth in 16 bits, {eight} in 8, {four} in 4. Source: gpt-fast "
-        "README, A100 80GB, one sequence."
-    ).format(
+        "README, A100 80GB, one sequence.",
         launch=f"{rule.launch_seconds * 1e6:.0f}",
         join=f"{rule.join_seconds * 1e6:.0f}",
         wide=format_percent(rule.shares[16]),
@@ -459,8 +444,7 @@ def _bands_said() -> str:
         "Error bands: ±{near} for one sequence on A100, each speed predicted from the other ones; "
         "−{below} to +{above} for other devices or several sequences, the speeds on one A100 "
         "predicted from those on several, and the reverse; none for prompts, because no "
-        "measurements are published."
-    ).format(
+        "measurements are published.",
         near=format_percent(near.above),
         below=format_percent(far.below),
         above=format_percent(far.above),

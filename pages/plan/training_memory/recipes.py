@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
-from core.budget.cluster import DeviceSpec, pool
+from core.budget.cluster import Cluster, pool
 from core.budget.item import Item
 from core.budget.training.scenario import Scenario
 from core.budget.training.states import bytes_per_parameter, largest_by_states, states_in_all
@@ -109,13 +109,11 @@ class Wanted:
 
     Attributes:
         view: A key of VIEWS.
-        num_devices: Devices of the page's kind whose memory is taken.
         gigabytes: Memory that the reader types instead; 0 for none.
         sizes: Rows, width and layers of the model that is counted by hand; None for the others.
     """
 
     view: str
-    num_devices: int
     gigabytes: int
     sizes: tuple[int, int, int] | None = None
 
@@ -131,26 +129,23 @@ def choose_recipes() -> Wanted:
         1_000_000,
         default=0,
         step=80,
-        help=_("At 0 it is what tensors can fill on the devices below."),
-    )
-    num_devices = ASK.number(
-        "states_devices", _("Devices"), 1, 10_000, default=8, step=1, disabled=gigabytes > 0
+        help=_("At 0 it is what tensors can fill on the devices of the plan."),
     )
     sizes = choose_sizes() if view == "hand" else None
-    return Wanted(view=view, num_devices=num_devices, gigabytes=gigabytes, sizes=sizes)
+    return Wanted(view=view, gigabytes=gigabytes, sizes=sizes)
 
 
 def recipes(case: Case, wanted: Wanted) -> Shown:
     """Show what one parameter costs, and how large a model some memory then holds."""
     if wanted.sizes is not None:
         return tiny_model(wanted.sizes)
-    scenario, device = case.scenario, case.scenario.cluster.device
+    scenario, cluster = case.scenario, case.scenario.cluster
     rows, place = _rows(scenario, wanted.view)
     each = rows[place][1]
-    num_bytes = wanted.gigabytes * 1e9 or pool(device, wanted.num_devices)
+    num_bytes = wanted.gigabytes * 1e9 or pool(cluster.device, cluster.num_devices)
     largest = largest_by_states(num_bytes, each)
     return Shown(
-        headline=sentence(scenario, each, largest, _memory_text(device, wanted)),
+        headline=sentence(scenario, each, largest, _memory_text(cluster, wanted)),
         charts=[
             Chart(picture=recipes_picture(rows, place, look()), file_name="bytes-per-parameter")
         ],
@@ -168,11 +163,11 @@ def _code(case: Scenario, each: Item, num_bytes: float) -> str:
     return _CODE.format(name=name, parts=parts, memory=num_bytes)
 
 
-def _memory_text(device: DeviceSpec, wanted: Wanted) -> str:
+def _memory_text(cluster: Cluster, wanted: Wanted) -> str:
     """Return whose memory it is: "8 × H100 SXM", or "640 GB" where the reader typed it."""
     if wanted.gigabytes:
         return f"{wanted.gigabytes:,} GB"
-    return f"{wanted.num_devices:,} × {device.name}"
+    return f"{cluster.num_devices:,} × {cluster.device.name}"
 
 
 def _rows(case: Scenario, view: str) -> tuple[Rows, int]:

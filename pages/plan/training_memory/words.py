@@ -7,9 +7,10 @@ from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
 from core.budget.recipe import LoRA
-from core.budget.training.scenario import CHOICES, Scenario
+from core.budget.training.scenario import Scenario
 from core.language import N_, _
 from pages.shared.plan.choices import CHECKPOINTED, REDUCED_IN
+from pages.shared.plan.plan import STEP_KIND_NAMES
 
 CHOICE_NAMES: Final[Mapping[str, str]] = {
     "model": N_("model"),
@@ -27,7 +28,6 @@ CHOICE_NAMES: Final[Mapping[str, str]] = {
     "overlap": N_("overlap"),
     "batch_size": N_("micro-batch size"),
     "seq_len": N_("sequence length"),
-    "accumulation": N_("gradient accumulation"),
     "precision": N_("precision"),
     "optimizer": N_("optimizer"),
     "step_kind": N_("optimizer implementation"),
@@ -39,17 +39,12 @@ CHOICE_NAMES: Final[Mapping[str, str]] = {
     "reduce_dtype": N_("gradients reduced in"),
 }
 _SAY_THEMSELVES: Final = {"model", "device", "precision", "optimizer"}
-_STEP_KINDS: Final[Mapping[str, str]] = {
-    "for_loop": N_("for-loop"),
-    "foreach": N_("foreach"),
-    "fused": N_("fused"),
-}
 LABELS: Final[Mapping[str, Callable[[str], str]]] = {
     "precision": lambda key: _(PRECISIONS[key].label),
     "optimizer": lambda key: _(OPTIMIZERS[key].label),
     "profile": lambda key: _(PROFILES[key].label),
     "checkpointing": lambda key: _(CHECKPOINTED[key]),
-    "step_kind": lambda key: _(_STEP_KINDS[key]),
+    "step_kind": lambda key: _(STEP_KIND_NAMES[key]),
     "reduce_dtype": lambda key: _(REDUCED_IN[key]),
 }
 """Choice -> what an option of it is called."""
@@ -69,8 +64,9 @@ def choice_text(name: str, scenario: Scenario) -> str:
 
 
 def that_differ(scenarios: Sequence[Scenario]) -> list[str]:
-    found = [{name: each.choices[name] for name in CHOICES} for each in scenarios]
-    return [name for name in CHOICES if any(each[name] != found[0][name] for each in found)]
+    """Return the choices that tell scenarios apart; the step's tokens decide the accumulation."""
+    found = [{name: each.choices[name] for name in CHOICE_NAMES} for each in scenarios]
+    return [name for name in CHOICE_NAMES if any(each[name] != found[0][name] for each in found)]
 
 
 def short_words(scenario: Scenario, differing: Sequence[str]) -> list[str]:

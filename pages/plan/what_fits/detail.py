@@ -1,35 +1,20 @@
 """The square picked out: what fills the memory line by line, where to go on, and the device."""
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
 
 from core.budget.cluster import DeviceSpec
-from core.budget.fits.jobs import SERVING_FORMATS, Training
 from core.budget.fits.matrix import lines, row
-from core.budget.recipe import TrainingRecipe
 from core.language import N_, _
 from core.units import format_flops_per_second
-from pages.plan.what_fits.inputs import ASK, Case, Work
-from pages.shared import link, page_links
+from pages.plan.what_fits.inputs import Case
+from pages.shared import page_links
 from pages.shared.answer import explained_number
 from pages.shared.charts import table_markdown
-from pages.shared.plan.choices import (
-    MOST_TRAINED,
-    RELEASED,
-    SAME_CHOICES,
-    SERVED_CONTEXTS,
-    SERVED_SEQUENCES,
-    TRAINED_LENGTHS,
-)
+from pages.shared.plan.plan import plan_query
 from pages.shared.settings import look
 
-_REACH: Final[Mapping[Work, tuple[Sequence[int], Sequence[int]]]] = {
-    "serve": (SERVED_CONTEXTS, SERVED_SEQUENCES),
-    "train": (TRAINED_LENGTHS, range(1, MOST_TRAINED + 1)),
-}
-"""Work -> the lengths that its own page offers, and the numbers of sequences."""
 CODE: Final = """
 from math import ceil
 
@@ -54,7 +39,7 @@ KINDS: Final = {
 
 def show_detail(case: Case) -> None:
     """Show need and capacity with what stands behind them, and the items in order."""
-    (cell,) = row(case.model.spec, case.job, [case.device.device])
+    (cell,) = row(case.plan.spec, case.job, [case.chosen.device.device])
     if cell.need is None:
         st.caption(cell.sentence)
         return
@@ -62,7 +47,7 @@ def show_detail(case: Case) -> None:
         sizes, parts = st.columns(2)
         with sizes, st.container(horizontal=True):
             explained_number(_("Needed"), cell.need)
-            explained_number(_("Usable"), case.device.device.usable)
+            explained_number(_("Usable"), case.chosen.device.device.usable)
         with parts:
             found, mark = [], "≈" if cell.is_guess else "✓"
             for part in lines(cell.need):
@@ -72,12 +57,12 @@ def show_detail(case: Case) -> None:
                 found.append(f"- {mark} {_(part.name)} {size}")
             st.markdown("\n".join(found))
         open_page(case)
-        show_device(case.device.device)
+        show_device(case.chosen.device.device)
 
 
 def write_code(case: Case) -> str:
     """Return Python that adds up what the job needs until the memory is full."""
-    (cell,) = row(case.model.spec, case.job, [case.device.device])
+    (cell,) = row(case.plan.spec, case.job, [case.chosen.device.device])
     if cell.need is None:
         return ""
     lines_of_code = [f'    "{part.name}": {part.python},' for part in lines(cell.need)]
@@ -85,56 +70,11 @@ def write_code(case: Case) -> str:
 
 
 def open_page(case: Case) -> None:
-    """Show a link that opens the page of this job in this state, once that page exists."""
-    key = {"serve": "plan/serving", "train": "plan/training_memory"}[case.work]
-    label = {"serve": _("Open in Serving →"), "train": _("Open in Training memory →")}[case.work]
-    settings = query(case)
-    if not settings:
-        st.caption(_("The other page has no setting for so many sequences or tokens."))
-        return
-    page_links.show_link(key, label, settings)
-
-
-def query(case: Case) -> dict[str, str]:
-    """Return the settings of the other page that mean the same as this one's; none if none do."""
-    lengths, numbers = _REACH[case.work]
-    if case.read_tokens not in lengths or case.sequences not in numbers:
-        return {}
-    page = {"serve": "serving", "train": "memory"}[case.work]
-    settings = link.values()
-    found = {
-        f"{page}_{name}": settings[ASK.key(name)]
-        for name in SAME_CHOICES
-        if ASK.key(name) in settings
-    }
-    if isinstance(case.job, Training):
-        return found | _recipe_settings(case.job.recipe, case.read_tokens)
-    return found | {
-        "serving_weights": SERVING_FORMATS.get(case.way, RELEASED),
-        "serving_kv": settings[ASK.key("kv")],
-        "serving_context": str(case.read_tokens),
-        "serving_sequences": str(case.sequences),
-    }
-
-
-def _recipe_settings(recipe: TrainingRecipe, tokens: int) -> dict[str, str]:
-    found = {
-        "memory_precision": recipe.precision,
-        "memory_optimizer": recipe.optimizer,
-        "memory_checkpointing": recipe.checkpointing,
-        "memory_batch": str(recipe.batch_size),
-        "memory_seq": str(tokens),
-        "memory_step": recipe.step_kind,
-        "memory_profile": recipe.profile,
-        "memory_accumulation": str(recipe.accumulation),
-        "memory_lora": str(recipe.lora is not None).lower(),
-    }
-    if recipe.lora is None:
-        return found
-    return found | {
-        "memory_rank": str(recipe.lora.rank),
-        "memory_base": recipe.lora.base_format,
-    }
+    """Show a link that opens the page of this job with this plan."""
+    work = case.plan.work
+    key = {"serve": "plan/serving", "train": "plan/training_memory"}[work]
+    label = {"serve": _("Open in Serving →"), "train": _("Open in Training memory →")}[work]
+    page_links.show_link(key, label, plan_query())
 
 
 def show_device(device: DeviceSpec) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import DeviceSpec
-from core.budget.fits.jobs import SERVING_FORMATS, Training
+from core.budget.fits.jobs import SERVING_FORMATS
 from core.budget.fits.matrix import Cell, row
 from core.budget.fits.plane import (
     MOST_DEVICES,
@@ -30,8 +30,9 @@ from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from core.models.spec import ModelSpec
 from pages.plan.what_fits.detail import show_detail
-from pages.plan.what_fits.inputs import ASK, Case, Work, note_context, what
+from pages.plan.what_fits.inputs import Case, note_context, what
 from pages.shared.plan.choices import RELEASED
+from pages.shared.plan.plan import NOT_ADAPTED, set_plan
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -344,16 +345,16 @@ _WAYS_OUT: Final[Mapping[str, str]] = {
 def fits_map(case: Case) -> Shown:
     """Show one plane of the matrix, and below it the square that is picked out."""
     name = case.axes
-    (cell,) = row(case.model.spec, case.job, [case.device.device])
-    fewest = min_devices(case.model.spec, case.job, case.device.device, MOST_DEVICES)
+    (cell,) = row(case.plan.spec, case.job, [case.chosen.device.device])
+    fewest = min_devices(case.plan.spec, case.job, case.chosen.device.device, MOST_DEVICES)
     note_context(case)
     models, devices = models_of(case), devices_of(case)
     plane = {
         "models_devices": partial(models_devices, models, case.job, devices),
-        "ways_devices": partial(ways_devices, case.model.spec, case.ways, devices),
-        "models_ways": partial(models_ways, models, case.ways, case.device.device),
+        "ways_devices": partial(ways_devices, case.plan.spec, case.ways, devices),
+        "models_ways": partial(models_ways, models, case.ways, case.chosen.device.device),
     }[name]()
-    model, device = case.model.key or OWN, case.device.key or OWN
+    model, device = case.chosen.model.key or OWN, case.chosen.device.key or OWN
     model_names = {key: spec.name for key, spec in models.items()}
     device_names = {key: device_name(spec) for key, spec in devices.items()}
     ways = {key: key for key in case.ways}
@@ -366,7 +367,7 @@ def fits_map(case: Case) -> Shown:
     chart = Chart(
         picture=map_picture(plane, labels, look()),
         file_name="what-fits",
-        on_click=partial(take_over, case.work, name),
+        on_click=partial(take_over, case),
     )
     fewer = note_fewer(devices) if case.all_in_picture and name != "models_ways" else ""
     said = [others_note(models.values(), case.tokens, name), fewer]
@@ -393,7 +394,7 @@ def legend_html(plane: Plane, labels: Labels) -> str:
 
 def models_of(case: Case) -> dict[str, ModelSpec]:
     keys = MODELS if case.all_in_picture else _FEWEST_MODELS if presenting() else _FEW_MODELS
-    found = {key: MODELS[key] for key in keys} | {case.model.key or OWN: case.model.spec}
+    found = {key: MODELS[key] for key in keys} | {case.chosen.model.key or OWN: case.plan.spec}
     return dict(sorted(found.items(), key=lambda pair: counts(pair[1]).total))
 
 
@@ -401,7 +402,9 @@ def devices_of(case: Case) -> dict[str, DeviceSpec]:
     """Return the devices of the picture, small to large; a projector has no room for all."""
     many, few = (_FEW_DEVICES, _FEWEST_DEVICES) if presenting() else (DEVICES, _FEW_DEVICES)
     keys = many if case.all_in_picture else few
-    found = {key: DEVICES[key] for key in keys} | {case.device.key or OWN: case.device.device}
+    found = {key: DEVICES[key] for key in keys} | {
+        case.chosen.device.key or OWN: case.chosen.device.device
+    }
     return dict(sorted(found.items(), key=lambda pair: pair[1].memory_usable))
 
 
@@ -427,17 +430,25 @@ def others_note(models: Iterable[ModelSpec], tokens: int, plane: PlaneName) -> s
     return _("every model up to its own context") if cut and plane != "ways_devices" else ""
 
 
-def take_over(work: Work, name: PlaneName, clicked: Sequence[Any]) -> None:
-    """Take over the square that was clicked: two of the three choices of the page."""
-    way = "format" if work == "serve" else "recipe"
-    settings = {
-        "models_devices": ("model", "device"),
-        "ways_devices": (way, "device"),
-        "models_ways": ("model", way),
-    }[name]
-    for setting, key in zip(settings, clicked[:2], strict=True):
-        is_own_way = setting == "format" and key not in SERVING_FORMATS
-        ASK.set(setting, RELEASED if is_own_way else key)
+def take_over(case: Case, clicked: Sequence[Any]) -> None:
+    """Take over the square that was clicked: a model, a device, a way."""
+    row_name, column_name = case.axes.split("_")
+    changed: dict[str, object] = {}
+    for name, key in zip((row_name, column_name), clicked[:2], strict=True):
+        changed |= _of_way(case, key) if name == "ways" else {name.removesuffix("s"): key}
+    set_plan(changed)
+
+
+def _of_way(case: Case, way: str) -> dict[str, object]:
+    """Return what the inputs of the plan say of a format of the weights, or way of training."""
+    if case.plan.work == "serve":
+        return {"weights": SERVING_FORMATS.get(way, RELEASED)}
+    recipe = case.ways[way].plan.recipe
+    return {
+        "precision": recipe.precision,
+        "optimizer": recipe.optimizer,
+        "lora": recipe.lora.base_format if recipe.lora else NOT_ADAPTED,
+    }
 
 
 def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
@@ -445,7 +456,7 @@ def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
     if cell.need is None:
         return cell.sentence
     values = {
-        "what": _("{what} on one {device}").format(what=what(case), device=case.device.device.name),
+        "what": _one_group(case),
         "need": look().format_bytes(cell.need.amount),
         "about": _hedged(cell.need),
         "capacity": look().format_bytes(cell.capacity),
@@ -468,6 +479,16 @@ def verdict(case: Case, cell: Cell, fewest: Answer) -> str:
     )
 
 
+def _one_group(case: Case) -> str:
+    """Return the job on as few devices as the plan can be split over."""
+    number, device = case.job.plan.num_devices, case.chosen.device.device.name
+    if number == 1:
+        return _("{what} on one {device}").format(what=what(case), device=device)
+    return ngettext("{what} on {count} {device}", "{what} on {count} {device}", number).format(
+        what=what(case), count=number, device=device
+    )
+
+
 def _hedged(need: Item) -> str:
     """Return what is needed as one says it of a borderline case or a guess."""
     text = look().format_bytes(need.amount)
@@ -479,12 +500,11 @@ def enough(fewest: Answer, *, is_guess: bool = False) -> str:
         return ngettext(
             "{count} device may be enough.", "{count} devices may be enough.", fewest.amount
         ).format(count=fewest.amount)
+    words = {"most": f"{fewest.tried:,}", "reason": f"**{_(fewest.reason)}**"}
     if is_guess:
-        return _("Perhaps no number of devices up to {most} is enough.").format(
-            most=f"{MOST_DEVICES:,}"
-        )
+        return _("Perhaps no number of devices up to {most} is enough.").format(**words)
     if not fewest.amount:
-        return _("No number of devices up to {most} is enough.").format(most=f"{MOST_DEVICES:,}")
+        return _("No number up to {most} is enough; what fails then: {reason}").format(**words)
     return ngettext(
         "{count} device is enough.", "{count} devices are enough.", fewest.amount
     ).format(count=fewest.amount)
@@ -492,7 +512,7 @@ def enough(fewest: Answer, *, is_guess: bool = False) -> str:
 
 def way_out(case: Case, reason: str) -> str:
     """Return what helps where no number of devices does; "" if nothing is known to."""
-    recipe = case.job.recipe if isinstance(case.job, Training) else None
-    if reason == "activations" and recipe is not None and recipe.checkpointing != "full":
+    plan = case.plan
+    if reason == "activations" and plan.work == "train" and plan.recipe.checkpointing != "full":
         return _(_RECOMPUTE)
     return _(_WAYS_OUT[reason]) if reason in _WAYS_OUT else ""

@@ -9,7 +9,7 @@ import streamlit as st
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.feasible import MFU, Feasible, feasible
-from core.budget.fits.jobs import Job, Training
+from core.budget.fits.jobs import Job
 from core.budget.fits.plane import MOST_DEVICES
 from core.budget.fits.solve import (
     Answer,
@@ -21,23 +21,17 @@ from core.budget.fits.solve import (
     min_devices,
 )
 from core.budget.item import is_uncertain
+from core.budget.planning.jobs import PlannedJob
 from core.budget.weights.parameters import count_parameters
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _, ngettext
 from core.models.spec import ModelSpec
 from core.units import format_percent
 from pages.plan.what_fits.detail import show_detail
-from pages.plan.what_fits.inputs import (
-    ASK,
-    Case,
-    checkpointing_label,
-    note_context,
-    sequences_label,
-    way_label,
-    what,
-)
+from pages.plan.what_fits.inputs import Case, note_context, sequences_label, way_label, what
 from pages.shared.answer import explained_number, written
 from pages.shared.charts import table_markdown
+from pages.shared.plan.choices import CHECKPOINTED
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -129,9 +123,6 @@ def _table(edges: Sequence[Edge]) -> Table:
     return {_("Sequence length"): list(tokens), **columns}
 
 
-NUMBERS: Final[tuple[int, ...]] = tuple(2**power for power in range(MOST_DEVICES.bit_length()))
-
-
 @st.cache_data(max_entries=64, show_spinner=False)
 def _edges(
     spec: ModelSpec, job: Job, device: DeviceSpec, numbers: tuple[int, ...]
@@ -139,17 +130,14 @@ def _edges(
     return edges(spec, job, device, numbers)
 
 
-def choose_devices() -> int:
-    return ASK.select_slider("devices", _("Devices"), NUMBERS, default=1)
-
-
-def reach(case: Case, number: int) -> Shown:
+def reach(case: Case) -> Shown:
     """Show how many sequences of which length fit on so many devices, twice and four times."""
-    spec, job, device = case.model.spec, case.job.on(number), case.device.device
+    number, job = case.plan.num_devices, PlannedJob(case.plan)
+    spec, device = case.plan.spec, case.chosen.device.device
     numbers = tuple(sorted({1, number, 2 * number, 4 * number}))
-    found = _edges(spec, case.job, device, numbers)
+    found = _edges(spec, job, device, numbers)
     here = (case.read_tokens, case.sequences)
-    picture = reach_picture(found, here, sequences_label(case.work), look())
+    picture = reach_picture(found, here, sequences_label(case.plan.work), look())
     try:
         job.need(spec)
     except ValueError as error:
@@ -169,9 +157,9 @@ def reach(case: Case, number: int) -> Shown:
 
 def sentence(case: Case, number: int, found: Answer) -> str:
     """Return how many sequences fit at once, or what is the first that fails."""
-    is_guess = is_uncertain(case.model.spec)
+    is_guess = is_uncertain(case.plan.spec)
     where = ngettext("{what} on {count} {device}", "{what} on {count} {device}", number)
-    place = where.format(what=what(case), count=number, device=case.device.device.name)
+    place = where.format(what=what(case), count=number, device=case.chosen.device.device.name)
     if not found.amount:
         said = _(
             "{place}: not one sequence of {tokens} tokens fits; the first that fails: **{item}**."
@@ -190,7 +178,7 @@ def sentence(case: Case, number: int, found: Answer) -> str:
 
 def _show_answers(case: Case, job: Job, sequences: Answer) -> None:
     """Show what else follows: lengths, bytes, devices, models."""
-    spec, device = case.model.spec, case.device.device
+    spec, device = case.plan.spec, case.chosen.device.device
     about = "≈ " if is_uncertain(spec) else ""
     tokens = largest_that_fits(spec, job, device, "tokens")
     reason = _("the model's own context") if tokens.at_limit else _(tokens.reason)
@@ -201,7 +189,7 @@ def _show_answers(case: Case, job: Job, sequences: Answer) -> None:
     )
     if sequences.need is not None:
         explained_number(_("Memory at the most sequences"), sequences.need)
-    fewest = min_devices(spec, case.job, device, MOST_DEVICES)
+    fewest = min_devices(spec, job, device, MOST_DEVICES)
     st.metric(
         _("Fewest devices"),
         about + (f"{fewest.amount:,}" if fewest.amount else _("none")),
@@ -218,7 +206,7 @@ def _why_so_many(fewest: Answer) -> str:
         return _("One device is enough.")
     if not fewest.amount:
         return _("No number up to {most} is enough; what fails then: {reason}").format(
-            most=f"{MOST_DEVICES:,}", reason=_(fewest.reason)
+            most=f"{fewest.tried:,}", reason=_(fewest.reason)
         )
     if not fewest.reason:
         return _("Fewer devices cannot share the model.")
@@ -226,23 +214,23 @@ def _why_so_many(fewest: Answer) -> str:
 
 
 def _show_below(case: Case, number: int) -> None:
-    if isinstance(case.job, Training):
-        _show_recipes(case, case.job, number)
+    if case.plan.work == "train":
+        _show_recipes(case, number)
     show_detail(case)
 
 
-def _show_recipes(case: Case, job: Training, number: int) -> None:
+def _show_recipes(case: Case, number: int) -> None:
     """Show every way and checkpointing that fits on so many devices, the fastest first."""
-    found = feasible(case.model.spec, job.recipe, case.device.device, number)
-    where = f"{number:,} × {case.device.device.name}"
+    found = feasible(case.plan.spec, case.plan.recipe, case.chosen.device.device, number)
+    where = f"{number:,} × {case.chosen.device.device.name}"
     if not found:
         none = _("No recipe of this list fits on {devices}.")
-        if is_uncertain(case.model.spec):
+        if is_uncertain(case.plan.spec):
             none = _("Perhaps no recipe of this list fits on {devices}.")
         st.caption(none.format(devices=where))
         return
     said = _("Recipes that fit on {devices}, the fastest first; speeds are estimates at {mfu} MFU.")
-    if is_uncertain(case.model.spec):
+    if is_uncertain(case.plan.spec):
         said = _(
             "Recipes that may fit on {devices}, the fastest first; speeds are estimates at {mfu} "
             "MFU."
@@ -254,7 +242,7 @@ def _show_recipes(case: Case, job: Training, number: int) -> None:
 def _recipes(found: tuple[Feasible, ...]) -> dict[str, list[str]]:
     return {
         _("recipe"): [way_label(each.way) for each in found],
-        _("activation checkpointing"): [checkpointing_label(each.checkpointing) for each in found],
+        _("activation checkpointing"): [_(CHECKPOINTED[each.checkpointing]) for each in found],
         _("each device holds"): [look().format_bytes(each.need.amount) for each in found],
         _("speed"): [written(each.speed.amount, each.speed.unit) for each in found],
     }

@@ -14,11 +14,7 @@ T = TypeVar("T")
 
 
 def asked(ask: Callable[[], T]) -> T | None:
-    """Return what the libraries answer in a child process; None, and a sentence, if they cannot.
-
-    Args:
-        ask: Asks them and waits; raises a ValueError if nobody answers.
-    """
+    """Return what the libraries answer in a child process; None, and a sentence, if they cannot."""
     try:
         with st.spinner(_("Asking torch and ml_dtypes in a separate process …")):
             return ask()

@@ -27,13 +27,7 @@ def slider_for(
 ) -> None:
     """Show a slider; the stop that the reader drags it to is written to the setting `name`.
 
-    Args:
-        ask: The inputs of the page.
-        name: The setting, which another input of the page shows too.
-        label: Translated.
-        stops: What the slider leads through.
-        at: The stop that the setting stands at.
-        labels: Turns a stop into the word that is shown, and written.
+    Another input of the page shows that setting too; `at` is the stop that it stands at.
     """
     if settings.is_hidden(ask.page, name):
         return

@@ -1,50 +1,220 @@
-"""The plan of a training as the reader says it: the settings `plan_model`, `plan_devices`, ..."""
+"""The plan as the reader says it: the settings `plan_model`, `plan_devices`, ... of all of Sizing.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Final
+Every page asks for the whole plan by `choose_plan`: some inputs in sight, some in its Settings, the
+others unseen. So names, options, limits and defaults are the same on each, and a visit loses none.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
-from core.budget.cluster import Cluster
+from core.budget.catalogue.profiles import PROFILES
+from core.budget.cluster import MAX_DEVICES, Cluster
 from core.budget.planning.changes import Change
-from core.budget.planning.plan import MOST_DEVICES, STEP_TOKENS, Plan
-from core.budget.recipe import MAX_TOKENS, Checkpointing, LoRA, TrainingRecipe
+from core.budget.planning.plan import STEP_TOKENS, WORKS, Plan, Work
+from core.budget.recipe import (
+    CHECKPOINTING,
+    MAX_TOKENS,
+    REDUCE_DTYPES,
+    STEP_KINDS,
+    LoRA,
+    TrainingRecipe,
+)
+from core.budget.serving.plan import ServingPlan, with_context
 from core.language import N_, _
+from core.models.spec import ModelSpec
 from core.units import format_percent
+from pages.shared import link
 from pages.shared.inputs import Inputs
+from pages.shared.lessons import lessons_of
 from pages.shared.plan.choices import (
+    AS_RELEASED,
     CHECKPOINTED,
     CONTEXT,
+    EXPERTS,
+    REDUCED_IN,
+    RELEASED,
+    SERVED_CONTEXTS,
+    SERVED_SEQUENCES,
     STAGES,
+    TENSOR,
     TRAINED_LENGTHS,
+    VIRTUAL,
+    ChosenDevice,
+    ChosenModel,
     choose_device,
     choose_model,
     note_long_context,
     stops,
 )
-from pages.shared.sides import box, boxes
+from pages.shared.settings import locked
+from pages.shared.sides import box, boxes, out_of_sight, reading
 
 ASK: Final = Inputs("plan")
+DEFAULT_MODEL: Final = "llama-3.1-8b"
+DEFAULT_DEVICE: Final = "h100-sxm"
+WORK_NAMES: Final = {"train": N_("Train"), "serve": N_("Serve")}
 SHARDING: Final = {
     "0": N_("nothing (DDP)"),
     "1": N_("ZeRO-1: optimizer"),
     "2": N_("ZeRO-2: optimizer, gradients"),
     "3": N_("ZeRO-3, FSDP2: all"),
 }
-ADAPTERS: Final = {
-    "none": N_("none: every weight is trained"),
+NOT_ADAPTED: Final = "none"
+BASES: Final = {
+    NOT_ADAPTED: N_("none: every weight is trained"),
     "bfloat16": N_("on bf16 weights"),
     "nf4_double_quant": N_("on NF4 weights (QLoRA)"),
+    **{name: name for name in ("int8_channel", "nf4", "mxfp4", "nvfp4")},
 }
+"""LoRA: how the frozen weights are stored."""
+TARGETS: Final = {
+    "qv": (N_("queries and values"), ("q", "v")),
+    "attention": (N_("attention"), ("q", "k", "v", "o")),
+    "all": (N_("every matrix"), ("q", "k", "v", "o", "gate", "up", "down")),
+}
+"""Matrices with adapters: what they are called together, and their names."""
+STEP_KIND_NAMES: Final = {
+    "for_loop": N_("for-loop"),
+    "foreach": N_("foreach"),
+    "fused": N_("fused"),
+}
+WEIGHT_FORMATS: Final = (
+    *("bfloat16", "float32", "int8_channel", "int8_group128", "fp8_block128", "int4_group128"),
+    *("int4_group128_affine", "mxfp4", "nvfp4", "nf4_double_quant"),
+)
+KV_FORMATS: Final = (
+    *("bfloat16", "float8_e4m3fn", "fp8_block128", "int8_channel", "int8_group128"),
+    *("int4_group128_affine", "nvfp4"),
+)
+ANSWERS: Final = stops(16, 8192)
 COMPUTED: Final = "computed"
 _PINNED: Final = ("0.2", "0.25", "0.3", "0.35", "0.4", "0.45", "0.5", "0.55", "0.6")
-_LARGEST_BATCH: Final = 4096  # sequences
+_MOST_DEVICES: Final = MAX_DEVICES
 _BILLION: Final = 1e9
+
+Show = Callable[[str], Any]  # draws the input of that name and returns what it says
+
+
+def _choice(
+    kind: str,
+    label: str,
+    options: Sequence[Any],
+    default: object,
+    words: Mapping[str, str] | Callable[[Any], str] = str,
+    help: str = "",  # noqa: A002  Streamlit's own name
+) -> Show:
+    """Return what draws a choice by one of the ways of `Inputs`."""
+
+    def word(option: object) -> str:
+        return words(option) if callable(words) else _(words[str(option)])
+
+    def show(name: str) -> object:
+        draw = getattr(ASK, kind)
+        more = {"help": _(help)} if help else {}
+        return draw(name, _(label), tuple(options), default=default, labels=word, **more)
+
+    return show
+
+
+def _number(label: str, low: float, high: float, default: float, step: float) -> Show:
+    return lambda name: ASK.number(name, _(label), low, high, default=default, step=step)
+
+
+def _precision_label(key: str) -> str:
+    words = {"name": _(PRECISIONS[key].label), "count": PRECISIONS[key].with_adam}
+    return _("{count} B · {name}").format(**words)
+
+
+_COUNT: Final = "{:,}".format
+INPUTS: Final[Mapping[str, Show]] = {
+    "work": _choice("segmented", N_("Job"), WORKS, "train", WORK_NAMES),
+    "model": lambda _name: choose_model(ASK, default=DEFAULT_MODEL),
+    "device": lambda _name: choose_device(ASK, default=DEFAULT_DEVICE),
+    "devices": _number(N_("Devices"), 1, _MOST_DEVICES, 8, 1),
+    # Training.
+    "length": _choice("select_slider", N_("Sequence length"), TRAINED_LENGTHS, 8192, _COUNT),
+    "batch": _number(N_("Micro-batch size"), 1, 4096, 1, 1),
+    "checkpointing": _choice(
+        "selectbox", N_("Activation checkpointing"), CHECKPOINTING, "full", CHECKPOINTED
+    ),
+    "every": _number(N_("Layers per checkpoint segment"), 1, 32, 4, 1),
+    "precision": _choice(
+        "selectbox", N_("Precision"), tuple(PRECISIONS), "mixed_bf16", _precision_label
+    ),
+    "optimizer": _choice(
+        "selectbox", N_("Optimizer"), tuple(OPTIMIZERS), "adamw",
+        {key: row.label for key, row in OPTIMIZERS.items()},
+    ),
+    "kind": _choice(
+        "segmented", N_("Optimizer implementation"), STEP_KINDS, "fused", STEP_KIND_NAMES
+    ),
+    "profile": _choice(
+        "selectbox", N_("Model implementation"), tuple(PROFILES), "fused",
+        {key: row.label for key, row in PROFILES.items()},
+    ),
+    "chunks": _choice("select_slider", N_("Loss chunks"), stops(1, 128), 1),
+    "lora": _choice("selectbox", "LoRA", tuple(BASES), NOT_ADAPTED, BASES),
+    "rank": _choice("select_slider", N_("Rank"), stops(1, 256), 8),
+    "targets": _choice(
+        "segmented", N_("Matrices"), tuple(TARGETS), "qv",
+        {key: label for key, (label, _names) in TARGETS.items()},
+    ),
+    # Spread over the devices.
+    "sharding": _choice(
+        "selectbox", N_("Sharded over the data-parallel ranks"), tuple(SHARDING), "3", SHARDING
+    ),
+    "tensor": _choice("select_slider", N_("Tensor-parallel size (TP)"), TENSOR, 1),
+    "sequence": lambda name: ASK.toggle(name, _("Sequence parallelism"), default=True),
+    "stages": _choice("select_slider", N_("Pipeline-parallel size (PP)"), STAGES, 1),
+    "virtual": _choice("select_slider", N_("Virtual stages per device"), VIRTUAL, 1),
+    "context": _choice("select_slider", N_("Context-parallel size (CP)"), CONTEXT, 1),
+    "expert": _choice("select_slider", N_("Expert-parallel size (EP)"), EXPERTS, 1),
+    "reduce": _choice(
+        "selectbox", N_("Gradients are reduced in"), REDUCE_DTYPES, "none", REDUCED_IN,
+        N_(
+            "FSDP2 alone has this choice: the reduce_dtype of its MixedPrecisionPolicy. None is "
+            "the dtype of compute; fp32 doubles the bytes of the gradients."
+        ),
+    ),
+    "node": _choice("select_slider", N_("GPUs per node"), (1, 2, 4, 8, 16, 32, 72), 8),
+    "network": _number(N_("Network of a GPU, GB/s"), 1, 1000, 50, 5),
+    # Time and cost.
+    "tokens": _number(N_("Tokens in all, in billions"), 0.001, 1e6, 1.0, 1.0),
+    "step": _number(
+        N_("Tokens of an optimizer step, over all devices"), 1, MAX_TOKENS, STEP_TOKENS, 8192
+    ),
+    "price": _number(N_("USD per device-hour"), 0.0, 1e3, 2.0, 0.1),
+    "mfu": _choice(
+        "select_slider", N_("MFU"), (COMPUTED, *_PINNED), COMPUTED,
+        lambda word: _("computed") if word == COMPUTED else format_percent(float(word)),
+    ),
+    # Serving.
+    "context_length": _choice(
+        "select_slider", N_("Context length (tokens)"), SERVED_CONTEXTS, 8192, _COUNT,
+        N_("Of each sequence: its prompt and its answer together."),
+    ),
+    "output": _choice("select_slider", N_("Output length (tokens)"), ANSWERS, 512, _COUNT),
+    "concurrency": _choice(
+        "select_slider", N_("Concurrent sequences"), SERVED_SEQUENCES, 4, _COUNT
+    ),
+    "weights": _choice(
+        "selectbox", N_("Weight format"), (RELEASED, *WEIGHT_FORMATS), RELEASED,
+        lambda word: _("as released") if word == RELEASED else word, AS_RELEASED,
+    ),
+    "kv": _choice("selectbox", N_("KV cache format"), KV_FORMATS, "bfloat16"),
+}  # fmt: skip
+"""Name of an input of the plan -> what draws it."""
+TRAINING: Final = ("checkpointing", "precision", "optimizer", "batch", "chunks", "lora")
+SPREAD: Final = ("sharding", "tensor", "stages", "context")
+TIME: Final = ("price", "mfu", "step")
+SERVING: Final = ("weights", "kv", "output")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,108 +223,125 @@ class Chosen:
 
     Attributes:
         plan: What is to be done.
-        model: Python that makes the same model, for snippets.
-        device: Python that makes the same device.
+        model: Its model; `code` is Python that makes it.
+        device: Its device, likewise.
+        asked_len: Tokens of a trained sequence as asked for; a table of positions may end before.
+        own: What the page's own settings say.
     """
 
     plan: Plan
-    model: str
-    device: str
+    model: ChosenModel
+    device: ChosenDevice
+    asked_len: int
+    own: Any = None
 
 
-def choose_plan() -> Chosen:
-    """Show five inputs and, on demand, the others; return the plan.
+def choose_plan(
+    in_sight: Sequence[str],
+    settings: Mapping[str, Sequence[str]],
+    own: Callable[[], Any] | None = None,
+) -> Chosen:
+    """Show inputs of the plan and return what all of them say.
+
+    Args:
+        in_sight: Names of INPUTS beside the picture, at most five.
+        settings: Translated title of a tab in Settings -> names of INPUTS in it.
+        own: Draws settings of the page's own below them and returns what they say.
 
     Raises:
         ValueError: If the devices cannot be split so; the sentence says why.
     """
-    asked = ASK.select_slider(
-        "length", _("Sequence length"), TRAINED_LENGTHS, default=8192, labels="{:,}".format
-    )
-    model = choose_model(ASK, default="llama-3.1-8b")
-    device = choose_device(ASK, default="h100-sxm")
-    count = ASK.number("devices", _("Devices"), 1, MOST_DEVICES, default=8, step=1)
-    billions = ASK.number(
-        "tokens", _("Tokens in all, in billions"), 0.001, 1e6, default=1.0, step=1.0
-    )
-    name, icon = _("Settings"), ":material/tune:"
-    with box(st.popover, name, icon=icon, key="plan_settings", width="stretch"):
-        training, spread, price = boxes([_("Training"), _("Devices"), _("Time and cost")])
-        with training:
-            recipe = _choose_recipe(min(asked, model.spec.learned_positions or asked))
-        with spread:
-            cluster = _choose_cluster(Cluster(device=device.device), count)
-        with price:
-            usd = ASK.number("price", _("USD per device-hour"), 0.0, 1e3, default=2.0, step=0.1)
-            mfu = ASK.select_slider(
-                "mfu", _("MFU"), (COMPUTED, *_PINNED), default=COMPUTED, labels=_mfu_label
-            )
-            step_tokens = ASK.number(
-                "step", _("Tokens of an optimizer step, over all devices"), 1, MAX_TOKENS,
-                default=STEP_TOKENS, step=8192,
-            )  # fmt: skip
-    note_long_context(model.spec, recipe.seq_len)
-    plan = Plan(
-        spec=model.spec, cluster=cluster, recipe=recipe, step_tokens=step_tokens,
-        num_tokens=billions * _BILLION, price_per_hour=usd,
-        mfu=0.0 if mfu == COMPUTED else float(mfu),
-    )  # fmt: skip
-    return Chosen(plan=plan, model=model.code, device=device.code)
-
-
-def _mfu_label(word: str) -> str:
-    return _("computed") if word == COMPUTED else format_percent(float(word))
-
-
-def _choose_recipe(seq_len: int) -> TrainingRecipe:
-    kinds: tuple[Checkpointing, ...] = ("none", "selective", "full")
-    checkpointing: Checkpointing = ASK.selectbox(
-        "checkpointing", _("Activation checkpointing"), kinds,
-        default="full", labels=partial(_called, CHECKPOINTED),
-    )  # fmt: skip
-    precision = ASK.selectbox(
-        "precision", _("Precision"), tuple(PRECISIONS), default="mixed_bf16",
-        labels=lambda key: _("{count} B · {name}").format(
-            name=_(PRECISIONS[key].label), count=PRECISIONS[key].with_adam
-        ),
-    )  # fmt: skip
-    optimizer = ASK.selectbox(
-        "optimizer", _("Optimizer"), tuple(OPTIMIZERS), default="adamw",
-        labels=lambda key: _(OPTIMIZERS[key].label),
-    )  # fmt: skip
-    batch = ASK.number("batch", _("Micro-batch size"), 1, _LARGEST_BATCH, default=1, step=1)
-    chunks = ASK.select_slider("chunks", _("Loss chunks"), stops(1, 128), default=1)
-    base = ASK.selectbox(
-        "lora", "LoRA", tuple(ADAPTERS), default="none", labels=partial(_called, ADAPTERS)
-    )
-    return TrainingRecipe(
-        batch_size=batch, seq_len=seq_len, precision=precision, optimizer=optimizer,
-        step_kind="fused", checkpointing=checkpointing, loss_chunks=chunks,
-        lora=None if base == "none" else LoRA(base_format=base),
+    said = {name: INPUTS[name](name) for name in in_sight}
+    title, icon = _("Settings"), ":material/tune:"
+    make = st.popover if settings or own else _nowhere
+    with box(make, title, icon=icon, key="plan_settings", width="stretch"):
+        tabs = boxes(list(settings)) if len(settings) > 1 else [st.container()]
+        for tab, names in zip(tabs, settings.values(), strict=False):
+            with tab:
+                said |= {name: INPUTS[name](name) for name in names if name not in said}
+        more = own() if own else None
+    with out_of_sight("plan"):
+        said |= {name: INPUTS[name](name) for name in INPUTS if name not in said}
+    if not reading():
+        _offer_my_plan()
+    model: ChosenModel = said["model"]
+    return Chosen(
+        plan=_plan_of(said, model.spec, said["device"]), model=model, device=said["device"],
+        asked_len=said["length"], own=more,
     )  # fmt: skip
 
 
-def _called(names: Mapping[str, str], key: str) -> str:
-    return _(names[key])
+def _nowhere(*_title: object, **_fields: object) -> DeltaGenerator:
+    return st.container()
 
 
-def _choose_cluster(one: Cluster, count: int) -> Cluster:
-    sharding = ASK.selectbox(
-        "sharding", _("Sharded over the data-parallel ranks"), tuple(SHARDING), default="3",
-        labels=partial(_called, SHARDING),
+def work_now() -> Work:
+    """Return the plan's job before it has been asked for: it decides what is in sight."""
+    key, notes = ASK.key("work"), link.book()
+    raw = link.raw_value(key)
+    is_known = key in notes.known and notes.known[key][0] == raw
+    word = st.session_state.get(key) if is_known else raw
+    return "serve" if word == "serve" else "train"
+
+
+def _plan_of(said: Mapping[str, Any], spec: ModelSpec, device: ChosenDevice) -> Plan:
+    lora = None
+    if said["lora"] != NOT_ADAPTED:
+        targets = TARGETS[said["targets"]][1]
+        lora = LoRA(rank=said["rank"], targets=targets, base_format=said["lora"])
+    recipe = TrainingRecipe(
+        batch_size=said["batch"], seq_len=min(said["length"], spec.learned_positions or MAX_TOKENS),
+        precision=said["precision"], optimizer=said["optimizer"], step_kind=said["kind"],
+        checkpointing=said["checkpointing"], checkpoint_every=said["every"],
+        profile=said["profile"], loss_chunks=said["chunks"], lora=lora,
+        reduce_dtype=said["reduce"],
     )  # fmt: skip
-    tensor = ASK.select_slider("tensor", _("Tensor-parallel size (TP)"), (1, 2, 4, 8), default=1)
-    stages = ASK.select_slider("stages", _("Pipeline-parallel size (PP)"), STAGES, default=1)
-    context = ASK.select_slider("context", _("Context-parallel size (CP)"), CONTEXT, default=1)
-    return Cluster(
-        device=one.device, num_devices=count, zero_stage=int(sharding), tensor=tensor,
-        pipeline=stages, context=context, sequence_parallel=max(tensor, context) > 1,
+    cluster = Cluster(
+        device=device.device, num_devices=said["devices"], zero_stage=int(said["sharding"]),
+        tensor=said["tensor"], sequence_parallel=said["sequence"] and said["tensor"] > 1,
+        pipeline=said["stages"], virtual_stages=said["virtual"], context=said["context"],
+        expert=said["expert"], devices_per_node=said["node"], network=said["network"] * 1e9,
     )  # fmt: skip
+    weights = said["weights"]
+    serving = ServingPlan(
+        weight_format=(spec.quantized or "bfloat16") if weights == RELEASED else weights,
+        kv_format=said["kv"], output_len=said["output"], concurrency=said["concurrency"],
+    )  # fmt: skip
+    return Plan(
+        spec=spec, cluster=cluster, work=said["work"], recipe=recipe,
+        serving=with_context(serving, said["context_length"]), step_tokens=said["step"],
+        num_tokens=said["tokens"] * _BILLION, price_per_hour=said["price"],
+        mfu=0.0 if said["mfu"] == COMPUTED else float(said["mfu"]),
+    )  # fmt: skip
+
+
+def note_length(chosen: Chosen, work: Work) -> None:
+    """Say so if sequences are longer than the model can read, or than it was made for."""
+    spec, plan = chosen.model.spec, chosen.plan
+    taken = plan.recipe.seq_len if work == "train" else plan.serving.context
+    if work == "serve" or chosen.asked_len == taken:
+        note_long_context(spec, taken)
+        return
+    text = _("{model} has a table of {count} positions: {count} tokens are taken.")
+    st.caption(text.format(model=spec.name, count=f"{taken:,}"))
+
+
+def plan_query() -> dict[str, str]:
+    """Return the plan as the link to another page of Sizing says it."""
+    return {name: value for name, value in link.values().items() if name.startswith("plan_")}
+
+
+def set_plan(values: Mapping[str, object]) -> None:
+    """Write inputs of the plan from a button or a click; a locked page stays as it is."""
+    for name, value in {} if locked() else values.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        key = ASK.key(name)
+        st.session_state[key] = link.book().holds[key](text)
 
 
 def settings_of(plan: Plan) -> dict[str, int | str]:
     """Return what the inputs say of a plan, as far as a change may alter it; a known device too."""
-    recipe, cluster = plan.recipe, plan.cluster
+    recipe, cluster, serving = plan.recipe, plan.cluster, plan.serving
     known = [key for key, device in DEVICES.items() if device is cluster.device]
     said: dict[str, int | str] = {
         "devices": cluster.num_devices,
@@ -167,7 +354,11 @@ def settings_of(plan: Plan) -> dict[str, int | str]:
         "checkpointing": recipe.checkpointing,
         "optimizer": recipe.optimizer,
         "precision": recipe.precision,
-        "lora": recipe.lora.base_format if recipe.lora else "none",
+        "lora": recipe.lora.base_format if recipe.lora else NOT_ADAPTED,
+        "kv": serving.kv_format,
+        "weights": serving.weight_format,
+        "concurrency": serving.concurrency,
+        "context_length": serving.context,
     }
     return said | ({"device": known[0]} if known else {})
 
@@ -175,26 +366,36 @@ def settings_of(plan: Plan) -> dict[str, int | str]:
 def take_over(before: Plan, change: Change) -> None:
     """Set the inputs to a changed plan; a locked page stays as it is."""
     old = settings_of(before)
-    for name, value in settings_of(change.plan).items():
-        if value != old.get(name):
-            ASK.set(name, value)
+    after = settings_of(change.plan).items()
+    set_plan({name: value for name, value in after if value != old.get(name)})
 
 
-def change_words(change: Change) -> str:
-    """Return a change in words: "Precision: pure bf16"."""
-    value = str(change.value)
-    said = {
-        "zero_stage": lambda: _(SHARDING[value]),
-        "batch_size": lambda: _("Micro-batch size {count}").format(count=value),
-        "loss_chunks": lambda: _("{count} loss chunks").format(count=value),
-        "checkpointing": lambda: _("Checkpointing: {kind}").format(kind=_(CHECKPOINTED[value])),
-        "tensor": lambda: _("{count} tensor-parallel ranks").format(count=value),
-        "context": lambda: _("{count} context-parallel ranks").format(count=value),
-        "optimizer": lambda: _(OPTIMIZERS[value].label),
-        "precision": lambda: _(PRECISIONS[value].label),
-        "lora": lambda: _("LoRA {base}").format(base=_(ADAPTERS[value])),
-        "seq_len": lambda: _("{tokens} tokens a sequence").format(tokens=f"{change.value:,}"),
-        "num_devices": lambda: _("{count} devices").format(count=f"{change.value:,}"),
-        "device": lambda: DEVICES[value].name,
-    }
-    return said[change.name]()
+def _offer_my_plan() -> None:
+    """Keep the reader's own plan, and offer the way back while a lesson's stands in its place."""
+    notes = link.book()
+    found = {name: each for name, each in notes.parameters.items() if name.startswith("plan_")}
+    now = {name: each.value for name, each in found.items()}
+    mine = {name: notes.my_plan.get(name, each.default) for name, each in found.items()}
+    if notes.arrived and now != mine:
+        changed = {name: each.value for name, each in found.items() if each.value != each.default}
+        notes.in_lesson |= any(
+            changed == {name: value for name, value in each.query.items() if name in found}
+            for each in lessons_of(link.current_page())
+        )
+    if now == mine or not notes.in_lesson:
+        notes.my_plan, notes.in_lesson = notes.my_plan | now, False
+        return
+    st.button(
+        _("Back to my plan"), key="plan_back", icon=":material/undo:", on_click=set_plan,
+        args=({name.removeprefix("plan_"): value for name, value in mine.items()},),
+        disabled=locked(), width="stretch",
+    )  # fmt: skip
+
+
+def arguments(value: Cluster | TrainingRecipe) -> str:
+    """Return what Python calls a cluster or a recipe with, for snippets; the device apart."""
+    return ", ".join(
+        f"{each.name}={found!r}"
+        for each in fields(value)
+        if each.name != "device" and (found := getattr(value, each.name)) != each.default
+    )

@@ -15,14 +15,7 @@ def offer_examples(
     titles: Mapping[str, str],
     settings: Callable[[str], Mapping[str, object]],
 ) -> None:
-    """Show the menu.
-
-    Args:
-        ask: The inputs of the page.
-        name: Of this menu on the page.
-        titles: Key of an example -> its title, translated.
-        settings: Returns what an example writes: name of an input -> its value.
-    """
+    """Show the menu; `settings` returns what an example writes: name of an input -> its value."""
     key = ask.key(f"{name}_menu")
 
     def write() -> None:

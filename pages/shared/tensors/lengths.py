@@ -15,13 +15,7 @@ LENGTHS: Final = (  # of a tensor whose memory is drawn
 def ask_last_lengths(
     ask: Inputs, stops: Sequence[int], default: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Ask for both lengths, under the settings `columns` and `rows`; the first may be left out.
-
-    Args:
-        ask: The inputs of the page.
-        stops: Lengths that the sliders lead through.
-        default: Both at first.
-    """
+    """Ask for both lengths, under the settings `columns` and `rows`; the first may be left out."""
     *_leading, rows, columns = default
     last = ask.select_slider("columns", _("Last dimension of x"), stops, default=columns)
     before = ask.select_slider(

@@ -11,13 +11,7 @@ from pages.shared.inputs import Inputs
 
 
 def chosen_place(ask: Inputs, ran: Trace, first: int) -> tuple[int, tuple[int, ...]]:
-    """Return the step and the index that the setting `at` names, as far as they are there.
-
-    Args:
-        ask: The inputs of the page.
-        ran: The program; its inputs count as the first steps.
-        first: The step that is looked at until another one is chosen.
-    """
+    """Return the step and the index that the setting `at` names, as far as they are there."""
     with st.container(key=f"bound_{ask.key('at')}"):  # a field that nobody sees
         said = ask.text("at", ask.key("at"), max_chars=60)
     steps = steps_of(ran)

@@ -19,14 +19,7 @@ def ask_program(
     height: int | Literal["content"],
     help: str,  # noqa: A002
 ) -> str:
-    """Ask for a program under the setting `code`; an unseen field holds it for the address.
-
-    Args:
-        ask: The inputs of the page.
-        default: The program at first.
-        height: Of the field, in pixels; or that of its lines.
-        help: What may be written.
-    """
+    """Ask for a program under the setting `code`; an unseen field holds it for the address."""
     with st.container(key=f"bound_{ask.key('code')}"):
         source = ask.text("code", ask.key("code"), default=default, max_chars=MAX_CHARACTERS)
     if not is_hidden(ask.page, "code"):

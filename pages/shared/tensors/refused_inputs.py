@@ -7,11 +7,6 @@ from pages.shared.tabbed_page import Shown
 
 
 def refused_inputs(headline: str, problem: ValueError) -> Shown:
-    """Say why there is nothing to show.
-
-    Args:
-        headline: Marked for the catalogue.
-        problem: Its sentence is shown.
-    """
+    """Say why there is nothing to show."""
     st.error(str(problem), icon=":material/block:")
     return Shown(headline=_(headline))

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from core.language import _
-from core.tensors.steps import AtenRow
+from core.tensors.trace import AtenRow
 from core.units import format_bytes, format_flops
-from pages.components.tensor_map.words import KINDS
+from pages.components.tensor_map.tensor_map import KINDS
 from pages.shared.settings import unit_system
 
 

@@ -22,13 +22,8 @@ if TYPE_CHECKING:
 
 Link = tuple[str, Mapping[str, str]]
 """A page and what its link sets."""
-SIZING: Final[Mapping[str, Mapping[str, str]]] = {
-    "plan/what_fits": {"model": "plan_model", "device": "plan_device"},
-    "plan/training_memory": {"model": "memory_model", "device": "memory_device"},
-    "plan/serving": {"model": "serving_model", "device": "serving_device"},
-    "plan/model_sizes": {"model": "sizes_size", "device": "sizes_device"},
-}
-"""Page that counts with a model and a device -> what its link calls the two."""
+SIZING: Final = ("plan/what_fits", "plan/training_memory", "plan/serving", "plan/model_sizes")
+"""Pages that answer for a model and a device of the plan."""
 _BITS, _ROUNDING = "dtypes/bit_layouts", "dtypes/rounding_and_overflow"
 _LARGEST: Final = N_("{number} is the largest number of {format}")
 _OVERFLOW: Final = N_("{format} overflows above {largest}: {number} becomes {result}")
@@ -150,7 +145,7 @@ def _concepts(lesson: Lesson) -> Iterator[str]:
 
 
 def _sizing(kind: str, key: str) -> Sequence[Link]:
-    return [(page, {names[kind]: key}) for page, names in SIZING.items()]
+    return [(page, {f"plan_{kind}": key}) for page in SIZING]
 
 
 def _models() -> Iterator[Entry]:

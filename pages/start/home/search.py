@@ -102,7 +102,7 @@ def links_of(entry: Entry, query: str) -> Sequence[Link]:
         if _HOW_MANY.search(query.lower()):
             rank["plan/what_fits"] = math.inf
         return [
-            (page, {SIZING[page][kind]: named[kind] for kind in SIZING[page] if kind in named})
+            (page, {f"plan_{kind}": named[kind] for kind in ("model", "device") if kind in named})
             for page in sorted(SIZING, key=lambda page: -rank.get(page, 0.0))
         ]
     numbers = [word.text for word in split(query) if word.text[0].isdigit()]

@@ -8,9 +8,8 @@ from typing import Final
 import streamlit as st
 
 from core.language import _
-from core.tensors.broadcast_examples import BY_KEY, EXAMPLES
 from core.tensors.broadcasting import Broadcast, broadcast
-from core.tensors.presets import DTYPES
+from core.tensors.examples import BROADCASTS, DTYPES, titles
 from core.tensors.shape_text import (
     ABSENT,
     Shape,
@@ -24,35 +23,23 @@ from pages.shared.settings import is_hidden, locked
 from pages.shared.tensors.examples import offer_examples
 
 ASK: Final = Inputs("broad")
-START: Final = EXAMPLES[0]
+START: Final = BROADCASTS["table"]
 NAMES: Final = ("a", "b", "c", "d")
 DIMS: Final = (-4, -3, -2, -1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """What the reader chose.
-
-    Attributes:
-        case: The operands and how they are read.
-        dim: The dimension under the hand, counted from the right.
-        dtype: Of all operands.
-    """
+    """What the reader chose: operands of a dtype, and how they are read."""
 
     case: Broadcast
-    dim: int
+    dim: int  # under the hand, counted from the right
     dtype: str
 
 
 def choose_case() -> Case:
-    """Show the inputs and return what they say.
-
-    Raises:
-        ValueError: If a text is no shape, or fewer than two shapes are left.
-    """
     with st.container(horizontal=True, key=ASK.key("row")):
-        titles = {example.key: _(example.title) for example in EXAMPLES}
-        offer_examples(ASK, "example", titles, _settings)
+        offer_examples(ASK, "example", titles(BROADCASTS), _settings)
         with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
             texts = {
                 name: ask_shape(name, start) for name, start in zip_longest(NAMES, START.shapes)
@@ -119,7 +106,7 @@ def _length(length: int) -> str:
 
 
 def _settings(key: str) -> dict[str, object]:
-    example = BY_KEY[key]
+    example = BROADCASTS[key]
     texts = [*map(written_shape, example.shapes), "", "", ""]
     return {**dict(zip(NAMES, texts, strict=False)), "dim": example.dim}
 

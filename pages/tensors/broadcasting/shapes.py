@@ -7,31 +7,46 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.figures.picture import Drawing, Look, Picture, Table
-from core.figures.tensors.broadcasting.boxes import (
-    Line,
-    box_axes,
-    boxes_height,
-    draw_boxes,
-    end_box,
-    operand_box,
-)
-from core.figures.tensors.broadcasting.layers import draw_layers
 from core.language import N_, _
 from core.language.listing import listed
-from core.tensors.broadcasting import Broadcast
+from core.tensors.broadcasting import Broadcast, explain_broadcast
 from core.tensors.layout import Layout
 from core.tensors.torch_answers import broadcast_refusal, broadcast_values
-from core.units import format_count
+from core.units import format_count, format_exact
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.shared.tensors.program import show_torch
 from pages.shared.tensors.table_cells import size_text
-from pages.tensors.broadcasting.inputs import Case, note_column
-from pages.tensors.broadcasting.question import ask_about_loss
-from pages.tensors.broadcasting.snippets import broadcast_code
+from pages.tensors.broadcasting.boxes import (
+    Line,
+    box_axes,
+    boxes_height,
+    draw_boxes,
+    draw_layers,
+    end_box,
+    operand_box,
+)
+from pages.tensors.broadcasting.inputs import ASK, Case, note_column
 
-HEIGHT_PX: Final = 430
-PRESENT_HEIGHT_PX: Final = 420
+_CODE: Final = """
+import torch
+
+shapes = [{shapes}]
+tensors = [torch.empty(shape, dtype=torch.{dtype}, device="meta") for shape in shapes]
+try:
+    stretched = torch.broadcast_tensors(*tensors)
+    print("result", tuple(stretched[0].shape))
+    spared = 0
+    for x, wide in zip(tensors, stretched):
+        print("strides", wide.stride(), "storage", wide.untyped_storage().nbytes(), "bytes")
+        spared += wide.nbytes if wide.numel() != x.numel() else 0
+    print("stretched and written out:", spared, "bytes")
+except RuntimeError as error:
+    print(error)
+"""
+
+HEIGHT_PX: Final = {False: 430, True: 420}  # on a projector True
 MOST: Final = 16  # rows and columns of a grid that are drawn
 _LEAST: Final = 4  # of the text's size, that the grids need
 _GAP: Final = 2.5  # cells between two grids
@@ -41,14 +56,13 @@ _MOST_VALUES: Final = 16  # columns of all grids together whose values have room
 
 
 def shapes(chosen: Case) -> Shown:
-    """Show whether the shapes go together, and what stretches."""
     case = chosen.case
     picture = alignment_picture(case, chosen.dim, look())
     return Shown(
         headline=_headline(case),
         charts=[Chart(picture=picture, file_name="broadcasting", on_click=note_column)],
         below=None if case.result else lambda: show_torch(broadcast_refusal(case.shapes)),
-        code=broadcast_code(case.shapes, chosen.dtype),
+        code=_CODE.format(shapes=", ".join(map(str, case.shapes)), dtype=chosen.dtype),
     )
 
 
@@ -71,14 +85,8 @@ def _headline(case: Broadcast) -> str:
     )
 
 
-def alignment_picture(case: Broadcast, chosen: int | None, look: Look) -> Picture:
-    """Return the shapes below one another, the result's at the end, and below them the grids.
-
-    Args:
-        case: What is broadcast.
-        chosen: The dimension with a frame, counted from the right: -1 is the last.
-        look: How the reader wants to see.
-    """
+def alignment_picture(case: Broadcast, chosen: int, look: Look) -> Picture:
+    """Return the shapes below one another, the result's at the end, and below them the grids."""
     drawing = Drawing()
     columns = [str(column.dim).replace("-", "−") for column in case.verdict.columns]
     lines = _lines(case, look)
@@ -86,7 +94,7 @@ def alignment_picture(case: Broadcast, chosen: int | None, look: Look) -> Pictur
     layout = look.layout() | box_axes(columns, lines, look)
     size, boxes = layout["font"]["size"], boxes_height(len(lines), look)
     top, bottom, gap = 2 * size, round(3.2 * size), 2 * size
-    inner = (PRESENT_HEIGHT_PX if look.present else HEIGHT_PX) - top - bottom
+    inner = HEIGHT_PX[look.present] - top - bottom
     if case.result and case.result.numel and inner - boxes - gap > _LEAST * size:
         _draw_grids(drawing, case, case.result, look)
         layout["yaxis"]["domain"] = [1 - boxes / inner, 1]
@@ -234,6 +242,44 @@ def _table(case: Broadcast) -> Table:
     strides = [str(each.read.stride) for each in case.operands]
     own = str(case.result.stride) if case.result else ""
     return {_("tensor"): names, **columns, _("strides when read"): [*strides, own]}
+
+
+_PREDICTED, _TARGET = (32, 1), (32,)
+
+
+def ask_about_loss() -> None:
+    """Ask for the shape of (32, 1) - (32,); the answer is computed."""
+    verdict = explain_broadcast(_PREDICTED, _TARGET)
+    rows, columns = verdict.shape
+    choices = [
+        Choice(
+            str(_PREDICTED),
+            _("So it would be if the 32 of the target met the 32 of the prediction. But shapes are "
+              "aligned from the right: it meets the 1."),
+        ),
+        Choice(
+            str(_TARGET),
+            _("No dimension is ever dropped: the result has as many as the longer shape."),
+        ),
+        Choice(str(verdict.shape)),
+        Choice(
+            _("An error"),
+            _("An error would be welcome here. A 1 matches every length, so torch says nothing."),
+        ),
+    ]  # fmt: skip
+    predict_then_reveal(
+        ASK.key("loss"),
+        _(
+            "A model predicts a tensor of shape {predicted}, the target has the shape {target}. "
+            "Which shape has predicted - target?"
+        ).format(predicted=_PREDICTED, target=_TARGET),
+        choices,
+        _(
+            "The target counts as (1, {columns}); both stretch to {shape}. The loss is the mean of "
+            "{count} differences, most of them between an answer and somebody else's target, and "
+            "training goes on without a word."
+        ).format(columns=columns, shape=verdict.shape, count=format_exact(rows * columns)),
+    )
 
 
 TAB: Final = Tab(label=N_("Shapes"), show=shapes, question=ask_about_loss)

@@ -1,13 +1,12 @@
 """What makes a tensor: its storage, dtype and strides; and where it lives."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
 
 from core.language import N_, _
-from core.tensors.creation import BY_KEY, CREATIONS, Made, last_line, make
+from core.tensors.creation import CREATIONS, Made, make
 from core.tensors.devices import OnDevice, on_this_machine
 from core.tensors.strided_windows import MAX_LENGTH
 from pages.shared.charts import show_table
@@ -39,33 +38,20 @@ except RuntimeError as error:
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Call:
-    """A call that makes a tensor, and the lengths it takes; `key` may be DEVICES."""
-
-    key: str
-    rows: int
-    columns: int
-
-
-def choose_call() -> Call:
-    """Show what makes tensors, and the lengths; return the call."""
-    keys = (*(row.key for row in CREATIONS), DEVICES)
-    key = ASK.selectbox("call", _("Call"), keys, default=keys[0], labels=_call_label)
-    is_fixed = key == DEVICES or not BY_KEY[key].has_lengths
+def choose_call() -> Made | None:
+    """Show what makes tensors, and the lengths; return what the call made, None for the devices."""
+    names = {key: row.label or key for key, row in CREATIONS.items()}
+    names[DEVICES] = _("Devices: CPU, GPU, meta")
+    key = ASK.selectbox("call", _("Call"), tuple(names), default="zeros", labels=names.__getitem__)
+    is_fixed = key == DEVICES or "{" not in CREATIONS[key].code
     rows = ASK.slider("height", _("Rows"), 1, MAX_LENGTH, default=2, step=1, disabled=is_fixed)
     columns = ASK.slider("width", _("Columns"), 1, MAX_LENGTH, default=3, step=1, disabled=is_fixed)
-    return Call(key=key, rows=rows, columns=columns)
+    return None if key == DEVICES else make(key, rows, columns)
 
 
-def _call_label(key: str) -> str:
-    return _("Devices: CPU, GPU, meta") if key == DEVICES else BY_KEY[key].label
-
-
-def creation(call: Call) -> Shown:
-    if call.key == DEVICES:
+def creation(made: Made | None) -> Shown:
+    if made is None:
         return _devices()
-    made = make(call.key, call.rows, call.columns)
     part = show_map(made.trace, "created")
     return Shown(
         headline=_headline(made), part=part, notes=aside(_notes(made)), code=_snippet(made)
@@ -75,7 +61,7 @@ def creation(call: Call) -> Shown:
 def _headline(made: Made) -> str:
     tensor = made.step.outputs[0]
     values = {
-        "code": last_line(made.code),
+        "code": made.code.rpartition("\n")[2],
         "count": tensor.layout.numel,
         "dtype": tensor.dtype,
         "size": size_text(tensor.layout.storage_bytes),
@@ -84,13 +70,10 @@ def _headline(made: Made) -> str:
     }
     if len(made.values) < 4:
         return _("`{code}` makes {size}: [{values}] in {dtype}").format(**values)
+    message = _("`{code}` makes {size}: {count} elements of {dtype}, strides {stride}")
     if made.step.kind == "view":
-        return _("`{code}` shares {size}: {count} elements of {dtype}, strides {stride}").format(
-            **values
-        )
-    return _("`{code}` makes {size}: {count} elements of {dtype}, strides {stride}").format(
-        **values
-    )
+        message = _("`{code}` shares {size}: {count} elements of {dtype}, strides {stride}")
+    return message.format(**values)
 
 
 def _notes(made: Made) -> list[str]:

@@ -26,18 +26,7 @@ def show_map(
     room: Mapping[bool, int] = ROOM,
     step: int = -1,
 ) -> Part | None:
-    """Draw a program at a step; what the reader looks at stays in the browser.
-
-    Returns the map, for its poster; None if the program has no tensor and nothing is drawn.
-
-    Args:
-        ran: The program.
-        name: Of this map on the page.
-        changed: Storage key -> addresses that are marked as written.
-        index: Of the chosen element; else one whose places differ.
-        room: Its height in pixels: as usual, and on a projector.
-        step: The one that is shown at first; inputs count as the first steps.
-    """
+    """Draw a program at a step, written addresses marked; None if it has no tensor."""
     if not ran.tensors:
         return None
     steps = steps_of(ran)

@@ -63,12 +63,7 @@ print(int((right != wrong).sum()), "of", q.numel(), "elements misplaced")
 
 
 def heads_picture(merged: Merged, look: Look) -> Picture:
-    """Return both merges below each other: a row a token, and which elements are misplaced.
-
-    Args:
-        merged: What both merges gave.
-        look: How the reader wants to see.
-    """
+    """Return both merges below each other: a row a token, and which elements are misplaced."""
     layout, drawing = look.layout(), Drawing()
     parts = (
         ("q.transpose(1, 2).reshape(B, T, H·D)", merged.right, (0.5 + GAP / 2, 1.0)),

@@ -8,8 +8,18 @@ import streamlit as st
 
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
-from core.tensors.against_ndarray import Difference, TracedIf, differences, trace_an_if
-from core.tensors.numpy_bridge import BRIDGES, BY_KEY, Bridge, Crossed, cross
+from core.tensors.examples import titles
+from core.tensors.numpy_bridge import (
+    BRIDGES,
+    MOST_ROWS,
+    Bridge,
+    Crossed,
+    Difference,
+    TracedIf,
+    cross,
+    differences,
+    trace_an_if,
+)
 from pages.shared.charts import show_table
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Part, Shown, Tab
@@ -19,7 +29,6 @@ from pages.tensors.indexing_and_sharing.maps import all_cases, aside, show_map
 
 DIFFERENCES: Final = "differences"
 GRAPH: Final = "graph"
-MOST_ROWS: Final = 5
 _CODE_OF_DIFFERENCES: Final = """
 import numpy as np
 import torch
@@ -71,21 +80,17 @@ _traced = st.cache_data(max_entries=8, show_spinner=False)(trace_an_if)
 
 def choose_bridge() -> Bridge | TracedIf | None:
     """Show the ways between NumPy and PyTorch, the five differences and the graph; return one."""
-    titles = {row.key: row.title for row in BRIDGES}
-    titles |= {DIFFERENCES: N_("Five differences"), GRAPH: N_("An if in a graph")}
+    names = titles(BRIDGES)
+    names |= {DIFFERENCES: _("Five differences"), GRAPH: _("An if in a graph")}
     key = ASK.selectbox(
-        "bridge",
-        _("Case"),
-        tuple(titles),
-        default=BRIDGES[0].key,
-        labels=lambda name: _(titles[name]),
+        "bridge", _("Case"), tuple(names), default="from_numpy", labels=names.__getitem__
     )
     if key == GRAPH:
         rows = ASK.slider(
             "traced", _("Rows that it is traced with"), 1, MOST_ROWS, default=4, step=1
         )
-        return _traced(rows, MOST_ROWS)
-    return BY_KEY.get(key)
+        return _traced(rows)
+    return BRIDGES.get(key)
 
 
 def tensor_and_numpy(chosen: Bridge | TracedIf | None) -> Shown:
@@ -95,7 +100,6 @@ def tensor_and_numpy(chosen: Bridge | TracedIf | None) -> Shown:
 
 
 def of_five_differences(found: Sequence[Difference]) -> Shown:
-    """Draw what ran and what failed on an ndarray and on a Tensor; below stand the programs."""
     message = _("A Tensor can do all {count}; an ndarray fails {failed} and defaults to {dtype}")
     return Shown(
         headline=message.format(
@@ -118,7 +122,6 @@ def _show_programs(found: Sequence[Difference]) -> None:
 
 
 def of_a_graph(traced: TracedIf) -> Shown:
-    """Draw what a function with an `if` returns, and what its graph returns."""
     wrong = [str(n) for n in traced.eager if traced.eager[n] != traced.traced[n]]
     message = _("Traced with {rows} rows, the graph keeps one branch: wrong for {wrong} rows")
     note = _(
@@ -229,7 +232,7 @@ def between_numpy(row: Bridge) -> Shown:
     part = _map_of(crossed)
     show_verbatim(_told(row, crossed))
     if not presenting():
-        all_cases("bridges", lambda: _show_table([(row, cross(row)) for row in BRIDGES]))
+        all_cases("bridges", lambda: _show_table([(row, cross(row)) for row in BRIDGES.values()]))
     return Shown(
         headline=_headline(row, crossed),
         part=part,
@@ -284,14 +287,11 @@ def _show_table(rows: Sequence[tuple[Bridge, Crossed]]) -> None:
             "dtype": [crossed.dtype for _row, crossed in rows],
             _("Stride"): [str(crossed.stride) if crossed.dtype else "" for _row, crossed in rows],
             _("What PyTorch says"): [
-                _code(crossed.error or crossed.warning) for _row, crossed in rows
+                f"`{words}`" if (words := crossed.error or crossed.warning) else ""
+                for _row, crossed in rows
             ],
         }
     )
-
-
-def _code(words: str) -> str:
-    return f"`{words}`" if words else ""
 
 
 def _snippet(row: Bridge) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from core.language import N_, _
-from core.tensors.presets import counted
+from core.tensors.examples import counted, titles
 from core.tensors.strided_windows import (
     MAX_LENGTH,
     NUM_ELEMENTS,
@@ -23,9 +23,8 @@ from pages.tensors.indexing_and_sharing.maps import ALONE, aside, show_map
 
 def choose_window() -> Window:
     """Show sliders for as_strided, each as long as the ones before leave it; return the window."""
-    titles = {window.key: _(window.title) for window in WINDOWS}
-    offer_examples(ASK, "window", titles, _settings)
-    size, stride, first = list[int](), list[int](), WINDOWS[0]
+    offer_examples(ASK, "window", titles(WINDOWS), _settings)
+    size, stride, first = list[int](), list[int](), WINDOWS["windows"]
     for axis in (1, 0):
         left, right = st.columns(2)
         with left:
@@ -39,13 +38,12 @@ def choose_window() -> Window:
         stride.insert(0, step)
     most = room_left(NUM_ELEMENTS, size, stride)
     offset = ASK.slider("offset", "storage_offset", 0, most, default=0, step=1)
-    return Window(
-        key="", title="", size=(size[0], size[1]), stride=(stride[0], stride[1]), offset=offset
-    )
+    (rows, columns), (down, across) = size, stride
+    return Window(title={}, size=(rows, columns), stride=(down, across), offset=offset)
 
 
 def _settings(key: str) -> dict[str, object]:
-    (window,) = [each for each in WINDOWS if each.key == key]
+    window = WINDOWS[key]
     sizes = {f"size{axis}": length for axis, length in enumerate(window.size)}
     strides = {f"stride{axis}": step for axis, step in enumerate(window.stride)}
     return {**sizes, **strides, "offset": window.offset}

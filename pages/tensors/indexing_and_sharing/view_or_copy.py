@@ -6,12 +6,11 @@ from typing import Final
 import streamlit as st
 
 from core.language import N_, _
+from core.tensors.examples import titles
 from core.tensors.index_pairs import (
-    BY_KEY,
     PAIRS,
     SLICE,
-    InNumpy,
-    InTorch,
+    Made,
     Pair,
     Way,
     in_numpy,
@@ -45,12 +44,10 @@ for code in ({first!r}, {second!r}):
 
 def choose_pair() -> Pair:
     """Show the pairs, and for the first of them the ends of a slice; return the pair."""
-    titles = {SLICE: slice_pair(1, 0, 1, 1).title} | {pair.key: pair.title for pair in PAIRS}
-    key = ASK.selectbox(
-        "pair", _("Case"), tuple(titles), default=SLICE, labels=lambda name: _(titles[name])
-    )
+    names = {SLICE: _("Slice and list")} | titles(PAIRS)
+    key = ASK.selectbox("pair", _("Case"), tuple(names), default=SLICE, labels=names.__getitem__)
     if key != SLICE:
-        return BY_KEY[key]
+        return PAIRS[key]
     start = ASK.slider("start", "start", 0, NUM_COLUMNS, default=0, step=1)
     stop = ASK.slider("stop", "stop", 0, NUM_COLUMNS, default=5, step=1)
     step = ASK.slider("step", "step", 1, NUM_COLUMNS, default=2, step=1)
@@ -63,12 +60,14 @@ def view_or_copy(pair: Pair) -> Shown:
     columns = st.container(key=both.key).columns(2, gap="medium")
     for name, column, way, made in zip(("first", "second"), columns, pair.ways, found, strict=True):
         with column:
-            show_map(made.trace, name)
+            if made.trace:
+                show_map(made.trace, name)
             if made.refusal:
                 show_verbatim(f"{way.torch}\n{made.refusal}")
     if not presenting():
         _show_ways([(pair, way) for way in pair.ways])
-        all_cases("pairs", lambda: _show_ways([(pair, way) for pair in PAIRS for way in pair.ways]))
+        every = [(each, way) for each in PAIRS.values() for way in each.ways]
+        all_cases("pairs", lambda: _show_ways(every))
     return Shown(
         headline=_headline(pair, found),
         part=both,
@@ -77,7 +76,7 @@ def view_or_copy(pair: Pair) -> Shown:
     )
 
 
-def _headline(pair: Pair, found: Sequence[InTorch]) -> str:
+def _headline(pair: Pair, found: Sequence[Made]) -> str:
     for way, made in zip(pair.ways, found, strict=True):
         other = in_numpy(way, pair.shape).shape
         if made.kind and made.shape != other:
@@ -88,7 +87,7 @@ def _headline(pair: Pair, found: Sequence[InTorch]) -> str:
     return _("{first}; {second}").format(first=parts[0], second=parts[1])
 
 
-def _verdict(way: Way, made: InTorch) -> str:
+def _verdict(way: Way, made: Made) -> str:
     if made.kind is None:
         return _("`{code}` is refused").format(code=way.torch)
     if made.kind == "copy":
@@ -97,11 +96,11 @@ def _verdict(way: Way, made: InTorch) -> str:
     return _("`{code}` is a view, 0 B").format(code=way.torch)
 
 
-def _notes(pair: Pair, found: Sequence[InTorch]) -> list[str]:
+def _notes(pair: Pair, found: Sequence[Made]) -> list[str]:
     notes = []
     for way, made in zip(pair.ways, found, strict=True):
         other = in_numpy(way, pair.shape)
-        if made.kind != other.kind:
+        if other.kind and made.kind != other.kind:
             told = _("In NumPy, `{code}` is a {kind} with the strides {stride}, in elements.")
             kind = kind_text(other.kind)
             notes.append(told.format(code=way.numpy, kind=kind, stride=other.stride))
@@ -129,11 +128,11 @@ def _show_ways(rows: Sequence[tuple[Pair, Way]]) -> None:
     )
 
 
-def _kind(made: InTorch | InNumpy) -> str:
+def _kind(made: Made) -> str:
     return kind_text(made.kind) if made.kind else _("refused")
 
 
-def _or_none(made: InTorch, numbers: tuple[int, ...]) -> str:
+def _or_none(made: Made, numbers: tuple[int, ...]) -> str:
     return str(numbers) if made.kind else "–"
 
 

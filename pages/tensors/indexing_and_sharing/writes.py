@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import streamlit as st
 
 from core.language import N_, _
 from core.language.listing import listed
-from core.tensors.presets import WRITE_BY_KEY, WRITE_PRESETS, counted
+from core.tensors.examples import WRITE_PRESETS, counted, titles
 from core.tensors.writes import MAX_NUMBERS, Variable, Written, run_writes
 from pages.components.tensor_map.tensor_map import steps_of
 from pages.shared.charts import show_table
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Part, Shown, Tab
 from pages.shared.tensors.examples import offer_examples
@@ -19,10 +21,9 @@ from pages.shared.tensors.lengths import ask_last_lengths, length_settings
 from pages.shared.tensors.program import ask_program, show_refusal
 from pages.tensors.indexing_and_sharing.inputs import ASK, LENGTHS
 from pages.tensors.indexing_and_sharing.maps import aside, show_map
-from pages.tensors.indexing_and_sharing.question import ask_who_changes
 
 BESIDE: Final = {False: 330, True: 320}  # pixels of two pictures side by side
-START: Final = WRITE_PRESETS[0]
+START: Final = WRITE_PRESETS["transpose"]
 
 _SNIPPET = """
 {body}
@@ -52,8 +53,7 @@ class Program:
 
 def choose_program() -> Program:
     """Show the program and the shape of its tensor; return both after a run."""
-    titles = {preset.key: _(preset.title) for preset in WRITE_PRESETS}
-    offer_examples(ASK, "preset", titles, _settings)
+    offer_examples(ASK, "preset", titles(WRITE_PRESETS), _settings)
     source = ask_program(
         ASK,
         START.source,
@@ -69,7 +69,7 @@ def choose_program() -> Program:
 
 
 def _settings(key: str) -> dict[str, object]:
-    preset = WRITE_BY_KEY[key]
+    preset = WRITE_PRESETS[key]
     return {"code": preset.source, **length_settings(preset.shape)}
 
 
@@ -201,6 +201,45 @@ def _snippet(program: Program) -> str:
     names = ", ".join(f'"{each.name}": {each.name}' for each in written.variables)
     writing = written.writing + (_REFUSED.format(code=written.refused) if written.refused else "")
     return _SNIPPET.format(body=body + written.before, names=names, writing=writing).strip()
+
+
+@cache
+def _ran() -> Written:
+    return run_writes(WRITE_PRESETS["reshape"].source, lambda: {"x": counted((2, 3))})
+
+
+def ask_who_changes() -> None:
+    """Ask which of three variables change; the program is run."""
+    changed, kept = _ran().names
+    everything = [*changed, *kept]
+    choices = [
+        Choice(
+            _("x alone"),
+            _("The elements of x lie in the order that y asks for: strides can describe it, so y "
+              "is a view of the same storage."),
+        ),
+        Choice(listed(changed)),
+        Choice(
+            _("all three: {names}").format(names=_(", ").join(everything)),
+            _("After t() the elements do not lie in the order that z asks for, and no stride can "
+              "reach them so: reshape has copied without saying so."),
+        ),
+        Choice(
+            _("none: PyTorch refuses"),
+            _("Only elements that share an address are refused, as after expand. Here none do."),
+        ),
+    ]  # fmt: skip
+    predict_then_reveal(
+        ASK.key("who_changes"),
+        _(
+            "x holds 0 to 5 in the shape (2, 3). Then y = x.reshape(6), z = x.t().reshape(6) and "
+            "x[0, 1] = 100. Which variables change?"
+        ),
+        choices,
+        _("{changed} change, {kept} does not: the write changed {count} address.").format(
+            changed=listed(changed), kept=listed(kept), count=_ran().num_addresses
+        ),
+    )
 
 
 TAB: Final = Tab(label=N_("Writes"), show=writes, choose=choose_program, question=ask_who_changes)

@@ -5,8 +5,9 @@ from typing import Final
 
 import streamlit as st
 
+from core.budget.catalogue.models import MODELS
 from core.language import _
-from core.tensors.presets import BY_KEY, DTYPES, PRESETS, Preset, given
+from core.tensors.examples import DTYPES, PRESETS, Preset, given, titles
 from core.tensors.shape_text import lengths_in, written_shape
 from core.tensors.trace import Trace, trace
 from pages.shared.inputs import Inputs
@@ -15,32 +16,28 @@ from pages.shared.tensors.lengths import LENGTHS, ask_last_lengths, length_setti
 from pages.shared.tensors.program import ask_program
 
 ASK: Final = Inputs("strides")
-START: Final = PRESETS[0]
+START: Final = PRESETS["transpose"]
 ALL_IN_A_ROW: Final = "-1"  # the wanted shape at first
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A program that ran.
-
-    Attributes:
-        source: Its text.
-        shape, dtype: Of `x`.
-        trace: What happened.
-        has_data: Whether the tensors hold numbers; large ones do not.
-        preset: The example that this is, if it is one.
-    """
+    """A program that ran on `x`, and the example that it is, if it is one."""
 
     source: str
     shape: tuple[int, ...]
     dtype: str
     trace: Trace
-    has_data: bool
+    has_data: bool  # large tensors hold no numbers
     preset: Preset | None = None
 
 
 def choose_case() -> Case:
-    offer_examples(ASK, "preset", {preset.key: _title(preset) for preset in PRESETS}, _settings)
+    names = titles(PRESETS)
+    names |= {
+        key: f"{names[key]} · {MODELS[row.model].name}" for key, row in PRESETS.items() if row.model
+    }
+    offer_examples(ASK, "preset", names, _settings)
     before = ASK.used("code")
     source = ask_program(
         ASK,
@@ -65,15 +62,11 @@ def choose_case() -> Case:
     ran = trace(source, {"x": x}, limits)
     if ASK.used("tab") == "why":
         _follow_the_program(ran, is_new=before not in {"", source})
-    same = (each for each in PRESETS if (each.source, each.shape) == (source, shape))
+    same = (each for each in PRESETS.values() if (each.source, each.shape) == (source, shape))
     return Case(
         source=source, shape=shape, dtype=dtype, trace=ran, has_data=not limits.on_meta,
         preset=next(same, None),
     )  # fmt: skip
-
-
-def _title(preset: Preset) -> str:
-    return f"{_(preset.title)} · {_(preset.of)}" if preset.of else _(preset.title)
 
 
 def _follow_the_program(ran: Trace, *, is_new: bool) -> None:
@@ -87,7 +80,7 @@ def _follow_the_program(ran: Trace, *, is_new: bool) -> None:
 
 
 def _settings(key: str) -> dict[str, object]:
-    preset = BY_KEY[key]
+    preset = PRESETS[key]
     return length_settings(preset.shape) | {
         "code": preset.source,
         "leading": written_shape(preset.shape[:-2]) if len(preset.shape) > 2 else "",

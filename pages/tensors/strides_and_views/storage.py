@@ -6,29 +6,30 @@ from typing import Any, Final
 
 import streamlit as st
 
+from core.budget.catalogue.models import MODELS
 from core.dtypes import FORMATS
 from core.language import N_, _
-from core.tensors.layout import LINE_BYTES, MAX_ADDRESSES, Layout, trace_index
+from core.tensors.layout import LINE_BYTES, MAX_ADDRESSES, Layout, contiguous, trace_index
+from core.tensors.rules import permute
 from core.tensors.trace import Step, TracedTensor
 from core.units import format_bytes, format_exact
 from pages.components.bit_grid.bit_grid import hex_code
 from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, steps_of, tensor_map
 from pages.shared.charts import show_table
 from pages.shared.page_links import show_link
+from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import presenting, unit_system
 from pages.shared.tabbed_page import Part, Shown, Tab
 from pages.shared.tensors.place import chosen_place
 from pages.shared.tensors.program import show_refusal
 from pages.shared.tensors.table_cells import aten_columns, kind_text, size_text
 from pages.tensors.strides_and_views.inputs import ASK, Case
-from pages.tensors.strides_and_views.question import ask_after_transpose
 from pages.tensors.strides_and_views.why import verdict_sentence
 
 ROOM: Final = {False: 400, True: 330}  # pixels of the picture, on a projector less
 
 
 def storage(case: Case) -> Shown:
-    """Show where the elements of every step lie, and what a step copied."""
     ran = case.trace
     at, index = chosen_place(ASK, ran, len(steps_of(ran)) - 1)
     tensors = {tensor.key: tensor for tensor in ran.tensors}
@@ -210,11 +211,11 @@ def _link_to_training_memory(case: Case) -> None:
     if preset is None or not preset.model:
         return
     query = {
-        "memory_model": preset.model,
-        "memory_batch": str(preset.batch),
-        "memory_seq": str(preset.seq),
+        "plan_model": preset.model,
+        "plan_batch": str(preset.batch),
+        "plan_length": str(preset.seq),
     }
-    label = _("What training {model} keeps at this size →").format(model=preset.of)
+    label = _("What training {model} keeps at this size →").format(model=MODELS[preset.model].name)
     show_link("plan/training_memory", label, query)
 
 
@@ -228,6 +229,41 @@ def _snippet(case: Case) -> str:
         made = f'torch.empty({case.shape}, dtype=torch.{case.dtype}, device="meta")'
     show = f"print(tuple({name}.shape), {name}.stride(), {name}.storage_offset())"
     return "\n".join([imports, "", f"x = {made}", body, show])
+
+
+_INDEX = (1, 2)
+
+
+def ask_after_transpose() -> None:
+    """Ask where y[1, 2] lies if y = x.t(); the addresses are computed."""
+    x = contiguous((4, 4))
+    y = permute(x, (1, 0))
+    before = sum(step.jump for step in trace_index(_INDEX, x.shape, x.stride))
+    after = sum(step.jump for step in trace_index(_INDEX, y.shape, y.stride))
+    choices = [
+        Choice(
+            _("At {address}, as x[1, 2]").format(address=before),
+            _("So it would be if `t()` had moved the numbers. They stay where they are, and the "
+              "strides change places."),
+        ),
+        Choice(_("At {address}").format(address=after)),
+        Choice(
+            _("In a new storage"),
+            _("`t()` is a view: it makes a new tensor of the same storage, and copies nothing."),
+        ),
+    ]  # fmt: skip
+    predict_then_reveal(
+        ASK.key("after_transpose"),
+        _(
+            "x has the shape {shape} and the strides {stride}. Where in the storage does y[1, 2] "
+            "lie after y = x.t()?"
+        ).format(shape=x.shape, stride=x.stride),
+        choices,
+        _(
+            "The strides of y are {stride}, so y[1, 2] is stored at 1·{first} + 2·{second} = "
+            "{address}: where x[2, 1] is stored."
+        ).format(stride=y.stride, first=y.stride[0], second=y.stride[1], address=after),
+    )
 
 
 TAB: Final = Tab(label=N_("Storage and strides"), show=storage, question=ask_after_transpose)

@@ -1,7 +1,7 @@
 """Why `view` refuses: which neighbouring dimensions cannot be merged, and what to write instead."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, Final
@@ -23,7 +23,6 @@ HEIGHT_PX: Final = {False: 330, True: 360}  # on a projector True
 
 
 def choose_target() -> tuple[int, ...]:
-    """Ask for a shape; at first it is the one that the program was refused."""
     text = ASK.text(
         "target",
         _("Wanted shape"),
@@ -36,7 +35,6 @@ def choose_target() -> tuple[int, ...]:
 
 
 def why(case: Case, target: tuple[int, ...]) -> Shown:
-    """Draw the dimensions of the tensor above those that are wanted, and what lies between."""
     ran = case.trace
     asked = [each for each in ran.tensors if each.key == ran.refused_tensor]
     tensor = (asked or ran.tensors)[-1]
@@ -92,8 +90,7 @@ def _notes(tensor: TracedTensor, verdict: ViewVerdict) -> list[str]:
     name = tensor.text if tensor.text.isidentifier() else f"({tensor.text})"
     fixes = [
         _("Write `{code}`: it works, and copies {size}.").format(
-            code=f"{name}{fix.code}".replace("\n", " "),
-            size=size_text(fix.num_elements_copied * tensor.layout.itemsize),
+            code=f"{name}{fix}".replace("\n", " "), size=size_text(tensor.layout.num_bytes)
         )
         for fix in verdict.fixes
     ]
@@ -167,7 +164,7 @@ def _draw_row(  # noqa: PLR0913, PLR0917  a row of boxes: where, how long, how t
     shape: Sequence[int],
     strides: Sequence[Any],
     look: Look,
-    crossed: set[int] | frozenset[int] = frozenset(),
+    crossed: Collection[int] = (),
 ) -> None:
     size = look.layout()["font"]["size"]
     words = _("<b>{length}</b><br>stride {stride}")

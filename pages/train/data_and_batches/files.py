@@ -91,7 +91,7 @@ def choose_file() -> tuple[str, str] | None:
 
 @st.cache_data(max_entries=4, show_spinner=False)
 def _files(dtype: str) -> TokenFiles:
-    return write_token_files(dataset_of(TrainConfig(), None, "").tokens, dtype)
+    return write_token_files(dataset_of(TrainConfig()).tokens, dtype)
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
@@ -104,7 +104,7 @@ def files_tab(chosen: tuple[str, str] | None) -> Shown:
     if chosen is None:
         return _checkpoints()
     whose, dtype = chosen
-    files, here = _files(dtype), dataset_of(TrainConfig(), None, "").tokens
+    files, here = _files(dtype), dataset_of(TrainConfig()).tokens
     count = LLAMA_TOKENS if whose == "llama" else len(here)
     sizes = [bytes_of_tokens(count, name) for name in DTYPES]
     chosen_size = next(size for size in sizes if size.name == dtype)
@@ -124,7 +124,7 @@ def _of_headers(files: TokenFiles) -> str:
         "names dtype, shape and order. `np.load` of the first, whatever its name, says: {error}"
     ).format(
         raw=format_exact(files.raw_bytes), npy=format_exact(files.npy_bytes),
-        header=files.header_bytes, error=f"*{files.error}*",
+        header=files.npy_bytes - files.raw_bytes, error=f"*{files.error}*",
     )  # fmt: skip
 
 
@@ -171,12 +171,7 @@ HEIGHT_PX: Final = 250
 
 
 def files_picture(sizes: Sequence[Item], look: Look) -> Picture:
-    """Return a bar a dtype, as long as the file of the tokens; in kB or TB, as data sets are.
-
-    Args:
-        sizes: Named by dtype, in bytes.
-        look: How the reader wants to see.
-    """
+    """Return a bar a dtype, as long as the file of the tokens; in kB or TB, as data sets are."""
     layout, drawing = look.layout(), Drawing()
     written = [format_bytes(size.amount, "GB") for size in sizes]
     drawing.bar(

@@ -23,13 +23,7 @@ _SPOKEN: Final = {"character": N_("character"), "byte": N_("byte"), "bpe": "BPE"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A batch.
-
-    Attributes:
-        tokens, tokenizer: The text.
-        seq_len, batch_size, seed: Of the windows.
-        windows: The rows; the first is the one that the reader moves.
-    """
+    """A batch; the first of its windows is the row that the reader moves."""
 
     tokens: Tokens
     tokenizer: Tokenizer
@@ -40,11 +34,7 @@ class Case:
 
 
 def choose_case() -> Case:
-    """Show the inputs and return the batch.
-
-    Raises:
-        ValueError: If the text has no window of that length.
-    """
+    """Show the inputs and return the batch."""
     tokenizer_name = ASK.selectbox(
         "tokenizer", _("Tokenizer"), TOKENIZERS, default="character",
         labels=lambda name: _(_SPOKEN[name]),
@@ -88,10 +78,10 @@ def _choose_text() -> tuple[str, str, int, int]:
 def _tokens(config: TrainConfig, source: str, sentence: str) -> tuple[Tokens, Tokenizer]:
     """Return a text as token ids; large ones are kept by core."""
     if source in CORPORA:
-        dataset = dataset_of(replace(config, corpus=source), None, "")
+        dataset = dataset_of(replace(config, corpus=source))
         return dataset.tokens, dataset.tokenizer
     if config.tokenizer == "bpe":
-        learnt = dataset_of(config, None, "").tokenizer
+        learnt = dataset_of(config).tokenizer
         return learnt.encode(sentence), learnt
     tokenizer = make_tokenizer(config.tokenizer, sentence)
     return tokenizer.encode(sentence), tokenizer

@@ -4,7 +4,6 @@ from typing import Final
 
 from core.language import _
 from core.train.text.batch_plan import plan_batches
-from core.train.text.batches import times_read
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.train.data_and_batches.inputs import ASK
 
@@ -16,20 +15,20 @@ SIZE: Final = 64
 
 def ask_last_token() -> None:
     """Ask which token of ten is never an input."""
-    as_input, as_target = times_read(TOKENS, LENGTH)
-    never = [token for token, times in enumerate(as_input) if not times]
-    untargeted = [token for token, times in enumerate(as_target) if not times]
+    inputs = {start + place for start in range(TOKENS - LENGTH) for place in range(LENGTH)}
+    (never,) = set(range(TOKENS)) - inputs
+    (untargeted,) = set(range(TOKENS)) - {token + 1 for token in inputs}
     predict_then_reveal(
         ASK.key("last_token"),
         _("A text has the tokens 0 to {last}; a window has {length} inputs and their targets. "
           "Which token is never an input?").format(last=TOKENS - 1, length=LENGTH),
         [
             Choice(
-                str(untargeted[0]),
+                str(untargeted),
                 _("It is an input whenever a window starts there. It is never a target: nothing "
                   "stands before it."),
             ),
-            Choice(str(never[0])),
+            Choice(str(never)),
             Choice(
                 _("none: each is read in some window"),
                 _("The last token has no successor, so no window can have it as an input."),

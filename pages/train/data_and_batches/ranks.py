@@ -166,12 +166,7 @@ MOST_LINES: Final = 8
 
 
 def ranks_picture(plans: Mapping[int, BatchPlan], look: Look) -> Picture:
-    """Return a line of items for each rank of each epoch, cut into batches.
-
-    Args:
-        plans: Epoch -> which batches its ranks read.
-        look: How the reader wants to see.
-    """
+    """Return a line of items for each rank of each epoch, cut into batches."""
     drawing, rows = Drawing(), _rows(plans)
     labels = [_("epoch {epoch}, rank {rank}").format(epoch=epoch, rank=rank)
               for epoch, rank, _batches in rows][:MOST_LINES]  # fmt: skip

@@ -81,13 +81,8 @@ def windows_picture(
 ) -> Picture:
     """Return the ribbon of a text over the rows of a batch: inputs, and targets below them.
 
-    Args:
-        windows: The rows; the text around the first one is drawn.
-        around: The tokens of the text from `MARGIN` before the first window to `MARGIN` after its
-            last target, as far as the text goes.
-        first: Index of the first of these.
-        num_tokens: Of the whole text.
-        look: How the reader wants to see.
+    `around`: the tokens of the text from `MARGIN` before the first window to `MARGIN` after its
+        last target, as far as the text goes.
     """
     rows = windows[: MOST_ROWS - 1 if look.present else MOST_ROWS]
     columns = min(len(rows[0].inputs), MOST_COLUMNS - 5 if look.present else MOST_COLUMNS)

@@ -1,26 +1,20 @@
 """The runs, to look at again: compare, replay, rename, pin, delete, take the numbers away."""
 
-from typing import Any, Final
+from typing import Final
 
 import streamlit as st
 
-from core.figures.train.live_run.compare import MAX_RUNS, compare_picture, run_names
 from core.language import _
 from core.train.run.directory import open_run_directory, runs_directory
 from core.train.run.disk import sentence_of
-from core.train.run.evaluations import differing_settings, validation_curve
 from core.train.run.replay import MAX_SPEED, MIN_SPEED
 from core.train.run.shelf import MAX_TITLE, RunSummary, delete, list_runs, pin, rename
 from core.train.run.state import FINAL_STATES
 from pages.server.control_right import check_control, may_control
 from pages.server.rate import take_turn
-from pages.shared.charts import show_chart, table_markdown
-from pages.shared.clock import browser_zone
-from pages.shared.settings import look
-from pages.train.live_run.names import run_label
+from pages.train.live_run.compare import MAX_RUNS, show_comparison
 from pages.train.live_run.runs import follow
-from pages.train.live_run.settings import COURSE, LEARNING, SHAPES
-from pages.train.live_run.shown_run import link_to_model
+from pages.train.live_run.shown_run import link_to_model, run_label
 
 SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)
 NUM_SHOWN: Final = 12
@@ -74,29 +68,7 @@ def _choose(runs: dict[str, RunSummary]) -> None:
     if len(chosen) == 1:
         _one(runs[chosen[0]])
     elif chosen:
-        _several([runs[name] for name in chosen])
-
-
-def _several(runs: list[RunSummary]) -> None:
-    try:
-        curves = [validation_curve(run.directory) for run in runs]
-    except (ValueError, OSError) as error:
-        st.error(sentence_of(error))
-        return
-    picture = compare_picture(curves, look(), browser_zone())
-    st.caption(picture.alt)
-    show_chart(picture, key="lr_compare", file_name="validation-losses")
-    rows = differing_settings(curves)
-    if not rows:
-        st.caption(_("All settings that change what a run learns are the same."))
-        return
-    labels = {row.field: _(row.label) for row in (*SHAPES, *LEARNING, *COURSE)}
-    table: dict[str, list[Any]] = {
-        _("Different settings"): [labels.get(name, f"`{name}`") for name in rows]
-    }
-    for number, name in enumerate(run_names(curves, browser_zone())):
-        table[name] = [values[number] for values in rows.values()]
-    st.markdown(table_markdown(table))
+        show_comparison([runs[name] for name in chosen])
 
 
 def _one(run: RunSummary) -> None:

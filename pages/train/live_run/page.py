@@ -8,11 +8,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.figures.picture import Look
-from core.figures.train.live_run.live_parts import LiveLook
 from core.language import _
 from core.train.start.plan import device_in_use
-from pages.components.live_chart.live_chart import empty_figures, live_chart
+from pages.components.live_chart.live_chart import live_chart
 from pages.server.control_right import is_teacher
 from pages.shared.answer import headline
 from pages.shared.device import device_banner
@@ -20,7 +18,7 @@ from pages.shared.header import page_header
 from pages.shared.poster import poster
 from pages.shared.prose import prose
 from pages.shared.questions import answer_waits, ask_on_demand
-from pages.shared.settings import is_hidden, locked, presenting, unit_system
+from pages.shared.settings import is_hidden, locked, presenting
 from pages.train.live_run.manage import offer_runs
 from pages.train.live_run.prediction import (
     ask_first_loss,
@@ -103,9 +101,7 @@ with picture:
         run=followed.run,
         told=told_of(shown, recorded, above),
         speed=followed.speed,
-        figures=empty_figures(
-            LiveLook(look=Look(present=presenting(), unit=unit_system()), show_prediction=compare)
-        ),
+        show_prediction=compare,
         controls=controls_of(followed),
         on_command=send_command,
     )

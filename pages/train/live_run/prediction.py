@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from core.figures.train.live_run.run_facts import CATEGORY_NAMES
 from core.language import _
 from core.train.config import TrainConfig
 from core.train.run.disk import sentence_of
 from core.train.start.plan import Outline, Prepared, Wish, outline_run, plan_run
 from core.units import format_bytes, format_seconds
+from pages.components.live_chart.words import CATEGORY_NAMES
 from pages.shared.answer import explained_number
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import unit_system
@@ -72,12 +72,8 @@ def details(
 ) -> str:
     """Return tokens, memory, steps and time of a run, as far as they are known.
 
-    Args:
-        config: Of the run.
-        vocab_size: Different tokens of its text.
-        num_bytes: Predicted memory.
-        seconds: Predicted time from the click to the last step; without it the steps of the config
-            are not yet those that will be trained. A time limit is told instead of it.
+    `seconds`: predicted time from the click to the last step; without it the steps of the config
+        are not yet those that will be trained. A time limit is told instead of it.
     """
     words = [_("vocabulary of {count}").format(count=vocab_size)] if vocab_size else []
     if num_bytes:

@@ -1,6 +1,6 @@
 """The recorded run that the page shows as long as this server has none, and how it says so."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from core.language import _
 from core.train.config import TrainConfig
@@ -10,8 +10,8 @@ from core.train.run.recorded import recorded_run
 from core.train.run.shelf import newest_run
 from core.train.start.plan import Outline
 from core.train.start.presets import preset_title
+from pages.components.live_chart.feed import recorded_speed
 from pages.components.live_chart.live_chart import Told
-from pages.components.live_chart.recorded import recorded_speed
 from pages.server.control_right import is_teacher
 from pages.shared.questions import answer_waits
 from pages.shared.settings import is_hidden, locked
@@ -19,28 +19,8 @@ from pages.train.live_run.settings import ASK
 from pages.train.live_run.shown_run import ShownRun
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RecordedRun:
-    """What is told of a recorded run.
-
-    Attributes:
-        preset: Whose recording is asked for.
-        title: What the recorded run is called.
-        sentence: That it is a recording, of what, when and where, and how to begin an own run.
-    """
-
-    preset: str
-    title: str
-    sentence: str
-
-
-def recorded_for(preset: str, planned: Outline | None) -> RecordedRun | None:
-    """Return the recorded run to show for a preset; None as soon as there is a run to follow.
-
-    Args:
-        preset: The duration that is chosen.
-        planned: What Train would begin.
-    """
+def recorded_for(preset: str, planned: Outline | None) -> Told | None:
+    """Return the recorded run to show for a preset; None as soon as there is a run to follow."""
     if newest_run(runs_directory()):
         return None
     info = check_run(recorded_run(preset))
@@ -56,35 +36,21 @@ def recorded_for(preset: str, planned: Outline | None) -> RecordedRun | None:
     sentences = [
         told,
         thinned if recorded["every"] > 1 else "",
-        _unlike(wished) if wished != title else "",
-        _next_step(),
+        _("{wished} comes without a recording.").format(wished=wished) if wished != title else "",
+        _("Press Train to start your own.")
+        if is_teacher() and not locked() and not is_hidden(ASK.page, "start")
+        else _("The first run that starts on this server takes its place."),
     ]
     space = "" if told.endswith("。") else " "  # Chinese has none between two sentences
     sentence = space.join(filter(None, sentences))
-    return RecordedRun(preset=preset, title=title, sentence=sentence)
+    return Told(title=title, recording=preset, recorded=sentence)
 
 
-def _unlike(wished: str) -> str:
-    return _("{wished} comes without a recording.").format(wished=wished)
-
-
-def _next_step() -> str:
-    if is_teacher() and not locked() and not is_hidden(ASK.page, "start"):
-        return _("Press Train to start your own.")
-    return _("The first run that starts on this server takes its place.")
-
-
-def told_of(shown: ShownRun | None, recorded: RecordedRun | None, headline: str) -> Told:
+def told_of(shown: ShownRun | None, recorded: Told | None, headline: str) -> Told:
     """Return what the page tells the browser of the shown run, or else of the recorded one."""
     waits = answer_waits()
     if shown is None and recorded is not None:
-        return Told(
-            title=recorded.title,
-            headline=headline,
-            waits=waits,
-            recording=recorded.preset,
-            recorded=recorded.sentence,
-        )
+        return replace(recorded, headline=headline, waits=waits)
     return Told(
         mark=shown.mark if shown else "",
         title=shown.title if shown else "",

@@ -80,13 +80,6 @@ def send_command(run: str, op: str, value: float | None) -> int:
     """Put a command of the browser into the run's inbox and return its number.
 
     "resume" to a run whose process has ended starts a new one and returns 0.
-
-    Raises:
-        ValueError: If there is no such run, the command is none, or the device is taken.
-        ControlRefusedError: If this browser may only watch the run.
-        TooOftenError: If it has sent too many commands.
-        FileNotFoundError: If the run is gone.
-        RunStorageError: If the run directory cannot be written to.
     """
     check_control(run)
     take_turn("command")
@@ -124,8 +117,9 @@ def show_replay(followed: Followed) -> None:
 
 def show_viewer(wish: Wish, run: str) -> None:
     """Tell a viewer who controls, and offer a run of one's own when the teacher allows it."""
-    teaches = is_teacher()
-    if teaches and not _waits(ticket()):  # who gave the PIN while waiting can still leave the line
+    teaches, held = is_teacher(), ticket()
+    # Who gave the PIN while waiting can still leave the line.
+    if teaches and not (held and place(held)):
         return
     with st.container(key="lr_viewer", horizontal=True, vertical_alignment="center"):
         if owns(run):
@@ -133,10 +127,6 @@ def show_viewer(wish: Wish, run: str) -> None:
         elif not teaches:
             st.caption(who_controls(), width="content")
         st.fragment(_sandbox, run_every=_LOOK_AGAIN)(wish)
-
-
-def _waits(held: Ticket | None) -> bool:
-    return held is not None and place(held) > 0
 
 
 def _sandbox(wish: Wish) -> None:

@@ -18,7 +18,7 @@ from pages.shared.page_links import show_link
 from pages.shared.settings import locked, unit_system
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Setting:
     """One slider: its word in the address, its field of `TrainConfig`, its positions."""
 
@@ -26,95 +26,48 @@ class Setting:
     field: str
     label: str
     options: tuple[float, ...]
-    help: str = ""
     fits: bool = False  # the preset value is not known before the device is timed
 
 
-_EVERY: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-BPE_VOCABULARIES: Final = (256, 512, 1024, 2048, 4096, 8192, 16_384)
-_FEW: Final = (1, 2, 3, 4, 6, 8, 12, 16)
+_COUNTS: Final = (1, 2, 3, 4, 6, 8, 12)
+_WIDTHS: Final = (32, 64, 96, 128, 192, 256, 384, 512, 768)
+_CONTEXTS: Final = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+_BATCHES: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 _RATES: Final = (
     *(1e-5, 3e-5, 1e-4, 2e-4, 3e-4, 6e-4, 1e-3, 2e-3, 3e-3, 5e-3),
     *(1e-2, 2e-2, 3e-2, 5e-2, 0.1, 0.3, 1.0),
 )
+_STEPS: Final = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000)
+_EVERY: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+BPE_VOCABULARIES: Final = (256, 512, 1024, 2048, 4096, 8192, 16_384)
+_HELP: Final = {
+    "width": N_("Numbers in the residual stream for each token; a multiple of the heads."),
+    "context": N_("Tokens that the model sees at once: its context."),
+    "batch": N_("Sequences of one forward pass."),
+    "accumulation": N_("Forward passes whose gradients are added before one update."),
+    "learning_rate": N_("Its peak: after the warm-up it falls along a cosine to a tenth."),
+    "clip": N_("A gradient with a larger norm is scaled down to this norm; 0 turns it off."),
+    "steps": N_("Auto takes as many as fit into the time limit."),
+}
 SHAPES: Final = (
-    Setting(name="layers", field="num_layers", label=N_("Layers"), options=_FEW[:-1]),
-    Setting(
-        name="width",
-        field="hidden_dim",
-        label=N_("Hidden size"),
-        options=(32, 64, 96, 128, 192, 256, 384, 512, 768),
-        help=N_("Numbers in the residual stream for each token; a multiple of the heads."),
-    ),
-    Setting(name="heads", field="num_heads", label=N_("Heads"), options=_FEW[:-1]),
-    Setting(
-        name="context",
-        field="seq_len",
-        label=N_("Sequence length"),
-        options=(16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024),
-        help=N_("Tokens that the model sees at once: its context."),
-    ),
-    Setting(
-        name="batch",
-        field="batch_size",
-        label=N_("Micro-batch size"),
-        options=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128),
-        help=N_("Sequences of one forward pass."),
-    ),
+    Setting("layers", "num_layers", N_("Layers"), _COUNTS),
+    Setting("width", "hidden_dim", N_("Hidden size"), _WIDTHS),
+    Setting("heads", "num_heads", N_("Heads"), _COUNTS),
+    Setting("context", "seq_len", N_("Sequence length"), _CONTEXTS),
+    Setting("batch", "batch_size", N_("Micro-batch size"), _BATCHES),
 )
 LEARNING: Final = (
-    Setting(
-        name="accumulation",
-        field="accumulation_steps",
-        label=N_("Gradient accumulation"),
-        options=_FEW,
-        help=N_("Forward passes whose gradients are added before one update."),
-    ),
-    Setting(
-        name="learning_rate",
-        field="learning_rate",
-        label=N_("Learning rate"),
-        options=_RATES,
-        help=N_("Its peak: after the warm-up it falls along a cosine to a tenth."),
-    ),
-    Setting(
-        name="warm_up",
-        field="warmup_steps",
-        label=N_("Warm-up steps"),
-        options=(0, 10, 20, 50, 100, 200, 500),
-        fits=True,
-    ),
-    Setting(
-        name="weight_decay",
-        field="weight_decay",
-        label=N_("Weight decay"),
-        options=(0.0, 0.01, 0.03, 0.1, 0.3, 1.0),
-    ),
-    Setting(
-        name="clip",
-        field="grad_clip",
-        label=N_("Gradient clipping"),
-        options=(0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
-        help=N_("A gradient with a larger norm is scaled down to this norm; 0 turns it off."),
-    ),
+    Setting("accumulation", "accumulation_steps", N_("Gradient accumulation"), (*_COUNTS, 16)),
+    Setting("learning_rate", "learning_rate", N_("Learning rate"), _RATES),
+    Setting("warm_up", "warmup_steps", N_("Warm-up steps"), (0, *_EVERY[3:9]), fits=True),
+    Setting("weight_decay", "weight_decay", N_("Weight decay"), (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)),
+    Setting("clip", "grad_clip", N_("Gradient clipping"), (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)),
 )
 COURSE: Final = (
-    Setting(
-        name="steps",
-        field="num_steps",
-        label=N_("Steps"),
-        options=(10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000),
-        help=N_("Auto takes as many as fit into the time limit."),
-        fits=True,
-    ),
-    *(
-        Setting(name=name, field=field, label=label, options=_EVERY, fits=True)
-        for name, field, label in (
-            ("evaluate_every", "eval_interval", N_("Evaluation interval")),
-            ("sample_every", "sample_interval", N_("Sampling interval")),
-            ("save_every", "checkpoint_interval", N_("Checkpoint interval")),
-        )
-    ),
+    Setting("steps", "num_steps", N_("Steps"), _STEPS, fits=True),
+    Setting("evaluate_every", "eval_interval", N_("Evaluation interval"), _EVERY, fits=True),
+    Setting("sample_every", "sample_interval", N_("Sampling interval"), _EVERY, fits=True),
+    Setting("save_every", "checkpoint_interval", N_("Checkpoint interval"), _EVERY, fits=True),
 )
 
 
@@ -129,7 +82,7 @@ UPLOAD_MEGABYTES: Final = 5
 
 def choose_duration() -> str:
     """Show the time limits side by side and return the key of the chosen one."""
-    minutes = {row.key: f"{row.minutes:g}" for row in DURATIONS}
+    minutes = {row.key: f"{row.seconds / 60:g}" for row in DURATIONS}
     return ASK.segmented(
         "duration",
         _("Time limit (minutes)"),
@@ -144,7 +97,7 @@ def choose_size() -> str:
     size = ASK.select_slider(
         "size",
         _("Model size"),
-        (AUTO, *(row.key for row in SIZES)),
+        (AUTO, *SIZES),
         default=AUTO,
         labels=lambda key: _("Auto") if key == AUTO else key,
         help=_("Parameters. Auto takes what learns most within the time limit on this device."),
@@ -194,7 +147,7 @@ def _slider(row: Setting, preset: TrainConfig) -> float | str:
         options,
         default=PRESET,
         labels=write,
-        help=_(row.help) if row.help else None,
+        help=_(_HELP[row.name]) if row.name in _HELP else None,
     )
 
 

@@ -11,9 +11,12 @@ from core.train.run.shelf import RunSummary, newest_run, summarize
 from core.train.run.state import FINAL_STATES
 from core.train.start.plan import Outline, Prepared
 from core.train.start.presets import preset_title
+from pages.components.live_chart.words import STATES
+from pages.server.classroom import in_class
+from pages.server.control_right import is_teacher, may_control
 from pages.shared.answer import show_code
+from pages.shared.clock import browser_zone, local_time
 from pages.shared.page_links import show_link
-from pages.train.live_run.names import whose
 from pages.train.live_run.prediction import details, headline_text, plan_text, prediction_text
 
 SNIPPET: Final = """
@@ -40,12 +43,7 @@ print(f"{{sum(p.numel() for p in gpt.parameters()):,}}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownRun:
-    """A run as its own run.json describes it.
-
-    Attributes:
-        run: Its line in the list.
-        config: Its settings.
-    """
+    """A run as its own run.json describes it."""
 
     run: RunSummary
     config: TrainConfig
@@ -114,24 +112,13 @@ def answer_of(shown: ShownRun | None, planned: Outline | None) -> tuple[str, str
 
 
 def code_and_graph(shown: ShownRun | None, planned: Outline | None) -> None:
-    if source := _code_of(shown, planned):
-        show_code("plan", source)
+    chosen = shown or planned
+    if chosen and chosen.vocab_size:
+        shape = chosen.config.shape(chosen.vocab_size)
+        names = ("vocab_size", "seq_len", "hidden_dim", "num_layers")
+        show_code("plan", SNIPPET.format(**{name: getattr(shape, name) for name in names}))
     if shown:
         link_to_model(shown.run)
-
-
-def _code_of(shown: ShownRun | None, planned: Outline | None) -> str:
-    if shown:
-        return _code(shown.config, shown.vocab_size)
-    return _code(planned.config, planned.vocab_size) if planned else ""
-
-
-def _code(config: TrainConfig, vocab_size: int | None) -> str:
-    if not vocab_size:
-        return ""
-    shape = config.shape(vocab_size)
-    names = ("vocab_size", "seq_len", "hidden_dim", "num_layers")
-    return SNIPPET.format(**{name: getattr(shape, name) for name in names})
 
 
 def next_run_text(shown: ShownRun | None, planned: Outline, prepared: Prepared | None) -> str:
@@ -145,3 +132,19 @@ def next_run_text(shown: ShownRun | None, planned: Outline, prepared: Prepared |
     if shown.headline == text and shown.config.name == name:
         return ""
     return _("Next: {title} · {headline}").format(title=preset_title(name), headline=text)
+
+
+def run_label(run: RunSummary) -> str:
+    """Return one line on a run: title, whose, time it was made (the reader's), state and step."""
+    state = _(STATES.get(run.state, run.state))
+    made = local_time(run.created, browser_zone())
+    steps = f"{run.step:,} / {run.num_steps:,}"
+    return " · ".join(filter(None, (preset_title(run.title), whose(run), made, state, steps)))
+
+
+def whose(run: RunSummary) -> str:
+    """Return whose run it is; empty for one that was trained outside a class."""
+    if run.info.get("sandbox"):
+        own = not is_teacher() and may_control(run.name)
+        return _("your own") if own else _("a student's")
+    return _("the class's") if in_class() else ""

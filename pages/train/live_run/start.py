@@ -6,8 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.language import _
-from core.train.control.device import DeviceBusyError, device_holder
-from core.train.control.training_device import NoSuchGpuError
+from core.train.control.device import DeviceBusyError, NoSuchGpuError, device_holder
 from core.train.run.directory import runs_directory
 from core.train.run.disk import sentence_of
 from core.train.run.shelf import summarize
@@ -18,7 +17,7 @@ from pages.server.background import jobs
 from pages.server.control_right import check_teacher
 from pages.server.rate import take_turn
 from pages.server.sandbox_line import make_way
-from pages.train.live_run.names import run_label
+from pages.train.live_run.shown_run import run_label
 
 _REFUSED: Final = "lr_start_refused"
 _BUSY_GPU: Final = "lr_start_refused_gpu"  # which GPU was asked for, "" for any

@@ -8,7 +8,7 @@ import streamlit as st
 from core.figures.picture import Drawing, Look, Picture
 from core.figures.train.curves import bar_axes, decades
 from core.language import N_, _
-from core.train.optimizers.gradient_norms import ClippedNorms, clipped_norms, largest_deviations
+from core.train.optimizers.in_torch import ClippedNorms, clipped_norms, largest_deviations
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.train.optimizers_and_schedules.inputs import ASK

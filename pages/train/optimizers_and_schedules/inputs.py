@@ -25,14 +25,7 @@ MAX_STEPS: Final = 500
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A race.
-
-    Attributes:
-        key, surface: The loss, and its word in the address.
-        rules: Optimizer -> its rule, of those that run.
-        num_steps: How many steps each takes.
-        lr, beta1, beta2, weight_decay: What every rule was given.
-    """
+    """A race on a surface, whose word in the address is the key, and the rules that run."""
 
     key: str
     surface: Surface
@@ -45,11 +38,7 @@ class Case:
 
 
 def choose_case() -> Case:
-    """Show the inputs and return the race.
-
-    Raises:
-        ValueError: If nobody runs.
-    """
+    """Show the inputs and return the race."""
     key = ASK.selectbox(
         "surface",
         _("Loss surface"),

@@ -1,8 +1,8 @@
 """What the reader is asked to predict: the first step of Adam, and a cosine that is too short."""
 
 from core.language import _
+from core.train.optimizers.in_torch import scheduled_rates
 from core.train.optimizers.rule import Rule, named_rule, run_rule
-from core.train.optimizers.schedules import cosine
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.train.optimizers_and_schedules.inputs import ASK
 
@@ -44,7 +44,7 @@ def _first_step(rule: Rule, slope: float) -> float:
 
 def ask_too_short() -> None:
     """Ask what CosineAnnealingLR(T_max=10) gives after 20 epochs."""
-    rates = cosine(20, 10)
+    rates = scheduled_rates("cosine", 20, 10)
     choices = [
         Choice(
             f"{0:g}",

@@ -107,13 +107,7 @@ STYLES: Final[Mapping[str, tuple[str, str, str]]] = {
 
 
 def race_picture(surface: Surface, paths: Mapping[str, Path], look: Look) -> Picture:
-    """Return the contour lines of a loss with the way that each optimizer took.
-
-    Args:
-        surface: The loss.
-        paths: Optimizer -> its way.
-        look: How the reader wants to see.
-    """
+    """Return the contour lines of a loss with the way that each optimizer took."""
     layout, drawing = look.layout(), Drawing()
     _draw_contours(drawing, surface, look)
     for name, path in paths.items():

@@ -1,7 +1,7 @@
 """One update rule with switches: what each step keeps, and which optimizer it is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, cast
 
 import streamlit as st
@@ -9,6 +9,7 @@ import streamlit as st
 from core.figures.picture import Drawing, Look, Picture
 from core.figures.train.curves import Axes, bar_axes, curves_picture, steps_table
 from core.language import N_, _
+from core.train.optimizers.in_torch import NUM_PARAMS, HeldBytes, gradient_bytes, state_bytes
 from core.train.optimizers.rule import (
     Average,
     Decay,
@@ -16,11 +17,9 @@ from core.train.optimizers.rule import (
     Rule,
     Step,
     has_diverged,
-    l2_twin,
     name_of,
     run_rule,
 )
-from core.train.optimizers.state_bytes import NUM_PARAMS, HeldBytes, gradient_bytes, state_bytes
 from core.units import format_exact
 from pages.shared.charts import show_table
 from pages.shared.page_links import show_link
@@ -66,21 +65,8 @@ for to_none in (True, False):
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Switches:
-    """What the reader has composed, and whether its steps or its memory are shown."""
-
-    view: str
-    momentum: Average
-    second: Average
-    decay: Decay
-    bias_correction: bool
-    nesterov: bool
-    orthogonalize: bool
-
-
-def choose_switches() -> Switches:
-    """Show the switches of the rule; they start as AdamW."""
+def choose_switches() -> tuple[str, Rule]:
+    """Return whether steps or memory are shown, and the rule by its switches, AdamW at first."""
     view = ASK.segmented(
         "view", _("Show"), tuple(VIEWS), default="steps", labels=lambda key: _(VIEWS[key])
     )
@@ -99,22 +85,20 @@ def choose_switches() -> Switches:
         bias = ASK.toggle("bias", _("Bias correction"), default=True)
         nesterov = ASK.toggle("nesterov", "Nesterov", default=False)
         muon = ASK.toggle("ortho", _("Orthogonalize (Muon)"), default=False)
-    return Switches(
-        view=view,
-        momentum=cast("Average", momentum), second=cast("Average", second),
+    return view, Rule(
+        lr=0, momentum=cast("Average", momentum), second=cast("Average", second),
         decay=cast("Decay", decay), bias_correction=bias, nesterov=nesterov, orthogonalize=muon,
+        eps=1e-10 if second == "sum" else 1e-8,
     )  # fmt: skip
 
 
-def rule_tab(case: Case, switches: Switches) -> Shown:
-    rule = Rule(
-        lr=case.lr, beta1=case.beta1, beta2=case.beta2,
-        weight_decay=case.weight_decay if switches.decay != "none" else 0.0,
-        momentum=switches.momentum, second=switches.second, decay=switches.decay,
-        bias_correction=switches.bias_correction, nesterov=switches.nesterov,
-        orthogonalize=switches.orthogonalize, eps=1e-10 if switches.second == "sum" else 1e-8,
+def rule_tab(case: Case, chosen: tuple[str, Rule]) -> Shown:
+    view, switches = chosen
+    decay = case.weight_decay if switches.decay != "none" else 0.0
+    rule = replace(
+        switches, lr=case.lr, beta1=case.beta1, beta2=case.beta2, weight_decay=decay
     )  # fmt: skip
-    if switches.view == "state":
+    if view == "state":
         return _state(rule)
     steps = run_rule(rule, _slope, (START,), NUM_STEPS)
     values = [START, *(step.after[0] for step in steps)]
@@ -222,7 +206,7 @@ def _headline(rule: Rule, steps: tuple[Step, ...]) -> str:
     ).format(name=name, values=_first_two(steps))
     is_sgd = rule.second == "none" and not rule.orthogonalize
     if rule.decay == "decoupled" and rule.weight_decay:
-        coupled = run_rule(l2_twin(rule), _slope, (START,), 2)
+        coupled = run_rule(replace(rule, decay="l2"), _slope, (START,), 2)
         said += _("; with L2 instead to {values}").format(values=_first_two(coupled))
     elif rule.corrects_m or rule.corrects_v:
         bare_steps = run_rule(replace(rule, bias_correction=False), _slope, (START,), 2)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.figures.train.curves import Axes, curves_picture
 from core.language import N_, _
-from core.train.optimizers import schedules
+from core.train.optimizers.in_torch import scheduled_rates
 from core.units import format_exact
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -75,11 +75,7 @@ def choose_schedule() -> Schedule:
 @st.cache_data(max_entries=64, show_spinner=False)
 def rates_of(kind: str, num_steps: int, turn: int) -> tuple[float, ...]:
     """Return what torch's scheduler gives; 100,000 steps take it seconds."""
-    if kind == "warmup":
-        return schedules.warmup_then_cosine(num_steps, turn)
-    if kind == "step":
-        return schedules.step_decay(num_steps, turn)
-    return schedules.cosine(num_steps, turn)
+    return scheduled_rates(kind, num_steps, turn)
 
 
 def schedules_tab(chosen: Schedule) -> Shown:

@@ -82,49 +82,20 @@ def timeline(nodes, edges, ghosts=(), root=""):
 
 def fork():
     """(w * x) + w * w at w = 3, x = 4, ended by no_grad data: gradients 4 + 6 = 10 at w."""
-    nodes = (
-        Node(
-            id="n0",
-            type="AccumulateGrad",
-            label="w",
-            leaf="w",
-            outputs=(number(3.0),),
-            gradients_in=(number(10.0),),
-            order=3,
-        ),
-        Node(
-            id="n1",
-            type="MulBackward0",
-            label="w * x",
-            operation="mul",
-            outputs=(number(12.0),),
-            gradients_in=(number(1.0),),
-            order=1,
-            saved=(kept("other", "s0", 4, "input"),),
-            line=1,
-        ),
-        Node(
-            id="n2",
-            type="PowBackward0",
-            label="w ** 2",
-            operation="pow",
-            outputs=(number(9.0),),
-            gradients_in=(number(1.0),),
-            order=2,
-            saved=(kept("self", "s1", 4),),
-            line=2,
-        ),
-        Node(
-            id="n3",
-            type="AddBackward0",
-            label="a + b",
-            operation="add",
-            outputs=(number(21.0),),
-            gradients_in=(number(1.0),),
-            order=0,
-            line=3,
-        ),
+    rows = (
+        ("AccumulateGrad", "w", 3.0, 10.0, 3, {"leaf": "w"}),
+        ("MulBackward0", "w * x", 12.0, 1.0, 1, {"saved": (kept("other", "s0", 4, "input"),)}),
+        ("PowBackward0", "w ** 2", 9.0, 1.0, 2, {"saved": (kept("self", "s1", 4),)}),
+        ("AddBackward0", "a + b", 21.0, 1.0, 0, {}),
     )
+    nodes = tuple(
+        Node(
+            id=f"n{at}", type=kind, label=label, operation=("", "mul", "pow", "add")[at],
+            outputs=(number(value),), gradients_in=(number(gradient),), order=order,
+            line=at or None, **more,
+        )
+        for at, (kind, label, value, gradient, order, more) in enumerate(rows)
+    )  # fmt: skip
     edges = (
         Edge(source="n1", target="n0", input_index=0, gradient=number(4.0)),
         Edge(source="n1", target="g4", input_index=1, is_cut=True),
@@ -132,28 +103,15 @@ def fork():
         Edge(source="n3", target="n1", input_index=0, gradient=number(1.0)),
         Edge(source="n3", target="n2", input_index=1, gradient=number(1.0)),
     )
+    cut = {"operation": "detach", "inputs": ("n1",), "output": number(12.0)}
     ghosts = (
         Ghost(id="g4", label="x", reason="data", output=number(4.0)),
-        Ghost(
-            id="g5",
-            label="a.detach()",
-            reason="detach",
-            operation="detach",
-            inputs=("n1",),
-            output=number(12.0),
-        ),
+        Ghost(id="g5", label="a.detach()", reason="detach", **cut),
     )
     w = Leaf(name="w", value=number(3.0), requires_grad=True, node="n0", grad=number(10.0))
     events = timeline(nodes, edges, ghosts, "n3")
-    return Capture(
-        nodes=nodes,
-        edges=edges,
-        ghosts=ghosts,
-        events=events,
-        leaves={"w": w},
-        root="n3",
-        result=number(21.0),
-    )
+    parts = {"nodes": nodes, "edges": edges, "ghosts": ghosts, "events": events}
+    return Capture(**parts, leaves={"w": w}, root="n3", result=number(21.0))
 
 
 class Maker:

@@ -1,7 +1,5 @@
 """What backward adds to .grad, and micro-batches, against torch.autograd.grad."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 
@@ -22,9 +20,9 @@ def test_gradients_add_up_and_both_resets_start_again():
 
 
 def test_what_a_call_adds_is_the_gradient_of_its_loss_alone():
-    x = torch.tensor(3.0, requires_grad=True)
+    x = torch.tensor(2.0, requires_grad=True)
     (wanted,) = torch.autograd.grad(x**2, x)
-    for each in count_calls(4, x=3.0):
+    for each in count_calls(4):
         assert each.added == wanted.item()
         assert each.after == (each.before or 0) + each.added
 
@@ -41,14 +39,6 @@ def test_only_none_frees_the_gradients_bytes():
     assert bytes_after_reset(1000, "never") == (4000, 4000)
     assert bytes_after_reset(1000, "zero") == (4000, 4000)
     assert bytes_after_reset(1000, "none") == (4000, 0)
-
-
-def test_what_cannot_be_counted_is_refused():
-    for calls, every in ((0, 1), (65, 1), (3, 0)):
-        with pytest.raises(ValueError, match="1 to 64 calls"):
-            count_calls(calls, every=every)
-    with pytest.raises(ValueError, match="parameters, not 0"):
-        bytes_after_reset(0, "none")
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 4, 16])
@@ -68,13 +58,6 @@ def test_the_largest_gradient_is_torchs():
 
 def test_an_undivided_loss_gives_a_gradient_as_many_times_too_large():
     assert micro_batches(STACK, 4, is_divided=False).ratio == pytest.approx(4, abs=1e-4)
-
-
-def test_the_lectures_two_mebibytes_become_half_a_one():
-    """CS336 2026, lecture 2: batch 64, width 1024, 16 layers, and 2 bytes an element."""
-    stack = Stack(batch_size=64, width=1024, num_layers=16, dtype="bfloat16", on_meta=True)
-    assert 16 * stack.activation_bytes == 2 * 2**20
-    assert 16 * replace(stack, batch_size=16).activation_bytes == 2**19
 
 
 def test_a_batch_is_cut_into_equal_pieces_only():

@@ -17,8 +17,7 @@ from core.autograd.built_graphs import (
     capture_built,
     check_memory,
 )
-from core.autograd.differences import finite_differences
-from core.autograd.module_differences import module_differences
+from core.autograd.differences import finite_differences, module_differences
 
 
 def types(key, number):
@@ -74,12 +73,6 @@ def test_a_loop_has_a_product_and_a_tanh_for_each_turn():
     assert once.leaves["w"].gradient == pytest.approx(float(slope), rel=1e-5)
 
 
-def test_a_loop_of_no_turn_hands_the_seed_to_its_leaf():
-    found = capture_built(BUILT_GRAPHS["loop"], 0)
-    assert found.error is None
-    assert found.leaves["w"].gradient == 1.0
-
-
 def test_a_branch_records_only_the_side_that_was_taken():
     assert "PowBackward0" in types("branch", 2)
     assert "PowBackward0" not in types("branch", -2)
@@ -113,11 +106,6 @@ def test_autocast_casts_are_nodes_and_products_are_in_bfloat16():
     assert [node.outputs[0].dtype for node in products] == ["bfloat16", "bfloat16"]
     assert sum(node.type == "ToCopyBackward0" for node in found.nodes) >= 4  # weights and biases
     assert {leaf.grad.dtype for leaf in found.leaves.values() if leaf.grad} == {"float32"}
-
-
-def test_layers_of_a_gpt_add_the_same_nodes_each():
-    one, two, three = (sum(types("gpt", layers).values()) for layers in (1, 2, 3))
-    assert two - one == three - two > 0
 
 
 def test_checkpointing_changes_what_is_kept_and_not_the_gradients():
@@ -179,17 +167,6 @@ def test_hooks_are_told_in_the_order_in_which_torch_runs_them():
     (brought,) = [edge.gradient.nested for edge in found.edges if edge.target == product.id]
     assert (brought, product.gradients_in[0].nested) == (2 * 2 * 3, 3 * brought)
     assert found.leaves["w"].gradient == 3 * brought * 3
-
-
-def test_torch_retains_a_gradient_after_the_tensors_hooks_and_before_its_nodes():
-    y = torch.tensor(2.0, requires_grad=True) * 3
-    seen = []
-    y.register_hook(lambda g: g * 3)
-    y.grad_fn.register_prehook(lambda g: (seen.append(y.grad.item()), (g[0] * 10,))[1])
-    y.retain_grad()
-    (y**2).backward()
-    assert seen == [12 * 3]
-    assert y.grad == 12 * 3
 
 
 @pytest.mark.parametrize("key", [key for key, row in BUILT_GRAPHS.items() if not row.unchecked])

@@ -6,9 +6,8 @@ from graphlib import TopologicalSorter
 import pytest
 
 from core.autograd.collapse import collapse
-from core.autograd.contraction import contract
 from core.autograd.graph import Event
-from core.autograd.module_groups import DRAWN
+from core.autograd.module_groups import DRAWN, contract
 from tests.core.autograd.made_captures import Maker, fork, random_capture, seeded, transformer
 
 
@@ -168,11 +167,6 @@ def test_as_tensors_the_operations_stand_on_the_links():
         ("n1", "add"),
         ("n2", "add"),
     }
-
-
-def test_a_depth_below_one_is_refused():
-    with pytest.raises(ValueError, match="depth 0 is not known; use 1"):
-        collapse(fork(), depth=0)
 
 
 def test_what_an_earlier_backward_handed_on_is_in_no_sum_of_the_last():

@@ -115,12 +115,6 @@ def test_a_cut_is_no_wrong_backward_and_excuses_none():
     assert other["w"].reason == "cut"
 
 
-def test_detached_values_have_a_slope_that_autograd_does_not_see():
-    found = finite_differences(lambda x: (x.detach() * 3).sum(), {"x": leaf(1.0, 2.0)})["x"]
-    assert found.gradient == (0, 0)
-    assert found.estimate == pytest.approx((3, 3))
-
-
 def test_a_hook_that_changes_a_gradient_is_named_and_not_the_backward_pass():
     def hooked(x):
         y = x * 2
@@ -239,13 +233,6 @@ def test_the_readers_leaves_stay_as_they_were():
     assert w.grad is None
 
 
-def test_no_result_holds_a_tensor():
-    found = finite_differences(squared_error, {"w": leaf(0.5)})["w"]
-    assert all(type(each) is float for each in (*found.gradient, *found.estimate))
-    assert type(found.relative_error) is float
-    assert type(found.agrees) is bool
-
-
 def test_a_vector_is_no_result_to_check():
     with pytest.raises(ValueError, match=r"\(3,\)"):
         finite_differences(lambda x: x * X.double(), {"x": number(1.0)})
@@ -253,30 +240,10 @@ def test_a_vector_is_no_result_to_check():
 
 def test_a_nudge_of_w_moves_the_result_by_gradient_times_delta():
     """(w x)^2 at w = 2, x = 3: gradient 36, and exactly 9 delta^2 more."""
-    found = nudge(lambda w, x: (w * x) ** 2, {"w": number(2.0), "x": torch.tensor(3.0)}, "w", 0.1)
-    assert (found.before, found.gradient) == (36, 36)
-    assert found.after == pytest.approx(39.69)
-    assert found.change == pytest.approx(3.69)
-    assert found.predicted == pytest.approx(3.6)
-    assert found.error == pytest.approx(-9 * 0.1**2)
-
-
-def test_data_can_be_nudged_too():
-    leaves = {"w": number(2.0), "x": torch.tensor(3.0)}
-    assert nudge(lambda w, x: w * x, leaves, "x", 0.5).gradient == 2
-    assert not leaves["x"].requires_grad
-
-
-def test_one_element_is_nudged_or_all():
-    leaves = {"x": leaf(1.0, 2.0)}
-    one = nudge(lambda x: (x**2).sum(), leaves, "x", 1.0, place=(1,))
-    both = nudge(lambda x: (x**2).sum(), leaves, "x", 1.0)
+    found = nudge(
+        lambda w, x: (w * x) ** 2, {"w": number(2.0), "x": torch.tensor(3.0)}, "w", 0.1, ()
+    )
+    assert found.gradient == 36
+    assert (found.change, found.predicted) == (pytest.approx(3.69), pytest.approx(3.6))
+    one = nudge(lambda x: (x**2).sum(), {"x": leaf(1.0, 2.0)}, "x", 1.0, (1,))
     assert (one.gradient, one.change) == (4, 5)
-    assert (both.gradient, both.change) == (6, 8)
-
-
-@pytest.mark.parametrize("name", ["b", "i"])
-def test_only_leaves_of_real_numbers_can_be_nudged(name):
-    leaves = {"w": number(1.0), "i": torch.tensor(3)}
-    with pytest.raises(ValueError, match=f"{name} cannot be changed.* w"):
-        nudge(lambda w, i: w * i, leaves, name, 0.1)

@@ -37,13 +37,8 @@ def failure_of(source):
     """What torch says when the program runs."""
     with pytest.raises(ExpressionError, match="refused") as refused:
         run(source)
-    is_backward = "backward" in source.split("\n")[refused.value.line - 1]
-    return Failure(
-        kind="RuntimeError",
-        message=refused.value.torch_message,
-        line=refused.value.line,
-        is_backward=is_backward,
-    )
+    said, line = refused.value.torch_message, refused.value.line
+    return Failure(kind="RuntimeError", message=said, line=line)
 
 
 PROGRAMS = [
@@ -176,14 +171,6 @@ def test_a_version_conflict_names_the_saved_tensor_its_node_and_the_write():
         assert words in explained.sentence
 
 
-def test_without_the_tensors_no_write_is_blamed_and_nothing_is_proposed():
-    source, capture, _saved = conflict()
-    explained = explain_error(capture, source)
-    assert (explained.what, explained.line, explained.writes, explained.rewrite) == (
-        "", None, (), "",
-    )  # fmt: skip
-
-
 def test_without_time_no_write_is_blamed_and_nothing_is_proposed(monkeypatch):
     monkeypatch.setattr(trial, "SECONDS", 0.0)
     source, capture, saved = conflict()
@@ -191,23 +178,11 @@ def test_without_time_no_write_is_blamed_and_nothing_is_proposed(monkeypatch):
     assert (explained.saved, explained.writes, explained.rewrite) == (saved, (), "")
 
 
-def test_of_several_writes_the_one_is_blamed_that_changed_what_was_saved():
-    source = "c = x * 1\nb = w.exp()\nc.add_(1)\nb.add_(1)\nb.sum().backward()"
-    saved = conflict()[2]
-    node = Node(id="n1", type="ExpBackward0", label="w.exp()", line=2, saved=(saved,))
-    explained = explain_error(Capture(nodes=(node,), error=failure_of(source)), source, leaves())
-    assert (explained.what, explained.line) == ("b.add_(1)", 4)
-
-
 def test_a_failure_alone_tells_the_versions_of_torchs_message():
     explained = explain_error(conflict()[1].error)
     assert "version 0" in explained.sentence
     assert "version 1" in explained.sentence
     assert explained.saved is None
-
-
-def test_a_capture_without_an_error_has_none_to_explain():
-    assert explain_error(Capture()) is None
 
 
 def test_operands_on_two_devices_are_recognized():

@@ -4,9 +4,8 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from core.autograd.collapse import collapse
+from core.autograd.collapse import Box, Link, View, collapse
 from core.autograd.layout import layout
-from core.autograd.view import Box, Link, View
 from tests.core.autograd.made_captures import fork, random_capture, seeded, transformer
 
 
@@ -99,11 +98,6 @@ def test_a_fork_is_drawn_without_crossings():
         link.target: drawing.paths[link.id][-1][1] for link in view.links if link.source == "n3"
     }
     assert (mul[1] < power[1]) == (ends["n1"] < ends["n2"])
-
-
-def test_an_empty_view_has_an_empty_drawing():
-    drawing = layout(View(), {})
-    assert (drawing.places, drawing.width, drawing.height) == ({}, 0.0, 0.0)
 
 
 def test_a_view_with_a_circle_is_refused():

@@ -1,7 +1,5 @@
 """Whether a budget fits, and how sure that is."""
 
-from dataclasses import replace
-
 from core.budget.budget import Budget, at_peak
 from core.budget.item import Formula, item
 from core.budget.recipe import TrainingRecipe
@@ -38,11 +36,6 @@ def test_it_fits_for_sure_only_in_the_least_that_the_device_may_have():
             name="b", item=BYTES, stages=(BYTES,), capacity=capacity, capacity_band=(0.1, 0.05)
         )
         assert (budget.verdict, budget.fits) == (verdict, fits), capacity
-
-
-def test_the_largest_stage_is_the_one_with_the_most_bytes():
-    small = replace(BYTES, amount=10)
-    assert Budget(name="b", item=BYTES, stages=(small, BYTES), capacity=1).largest is BYTES
 
 
 def test_the_parts_at_the_peak_add_up_and_have_one_name_each():

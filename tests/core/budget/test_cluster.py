@@ -16,10 +16,6 @@ def cluster(**changes):
     return Cluster(device=DeviceSpec(**CHIP), **changes)
 
 
-def test_data_ranks_are_what_tensor_and_pipeline_leave():
-    assert cluster(num_devices=64, tensor=8, pipeline=2).data == 4
-
-
 def test_a_layout_that_cannot_be_is_refused():
     refused("num_devices is 0; it must lie between 1 and 1,000,000", cluster, num_devices=0)
     refused("1,048,576 devices are more than .* at most 1,000", cluster, num_devices=2**20)

@@ -15,10 +15,6 @@ def test_a_recipe_that_cannot_be_is_refused():
     refused("reduce_dtype is 'bf8'; use one of: none", TrainingRecipe, reduce_dtype="bf8")
 
 
-def test_tokens_of_a_forward_pass_are_batch_times_length():
-    assert TrainingRecipe(batch_size=3, seq_len=2048).num_tokens == 6144
-
-
 def test_adapters_name_matrices_that_exist():
     refused("target is 'q_proj'; use one of: q, k, v, o, gate", LoRA, targets=("q_proj",))
     refused("target is ''", LoRA, targets=())

@@ -6,7 +6,7 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster, DeviceSpec
-from core.budget.share import first_layer, possible_sizes, shares, split_further
+from core.budget.share import possible_sizes, shares, split_further
 from core.budget.weights.parameters import counts, share_counts
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 from tests.core.budget.refusals import refused
@@ -27,12 +27,6 @@ def model(**fields):
 
 def cluster(num_devices, **fields):
     return Cluster(device=DEVICE, num_devices=num_devices, **fields)
-
-
-def test_one_device_holds_everything():
-    (only,) = shares(model(), cluster(1))
-    assert (only.num_layers, only.has_embedding, only.has_head) == (80, True, True)
-    assert (only.weight_shards, only.gradient_shards, only.optimizer_shards) == (1, 1, 1)
 
 
 def test_the_stages_together_have_every_layer_once():
@@ -63,12 +57,6 @@ def test_layers_of_experts_that_alternate_are_shared_out_evenly():
     assert sum(held) == counts(spec).total
 
 
-def test_layers_left_over_go_to_the_first_stages():
-    sizes = [part.num_layers for part in shares(model(), cluster(7, pipeline=7))]
-    assert sizes == [12, 12, 12, 11, 11, 11, 11]
-    assert [first_layer(80, 7, stage) for stage in (0, 1, 7)] == [0, 12, 80]
-
-
 def test_one_forward_one_backward_holds_most_micro_batches_at_the_first_stage():
     spread = cluster(4, pipeline=4)
     assert [part.in_flight for part in shares(model(), spread)] == [4, 3, 2, 1]
@@ -81,15 +69,6 @@ def test_one_forward_one_backward_holds_most_micro_batches_at_the_first_stage():
 def test_each_zero_stage_shards_one_thing_more_over_the_data_ranks(zero, shards):
     part = shares(model(), cluster(64, tensor=4, pipeline=2, zero_stage=zero))[0]
     assert (part.weight_shards, part.gradient_shards, part.optimizer_shards) == shards
-
-
-def test_sequence_parallel_needs_tensor_ranks():
-    assert not shares(model(), cluster(2, sequence_parallel=True))[0].sequence_parallel
-    assert shares(model(), cluster(2, tensor=2, sequence_parallel=True))[0].sequence_parallel
-
-
-def test_kv_heads_may_be_fewer_than_tensor_ranks():
-    assert shares(model(), cluster(16, tensor=16))[0].tensor == 16
 
 
 def test_latent_attention_asks_only_for_its_heads():

@@ -14,83 +14,16 @@ NAMES = ["x", "v", "m", "s", "e", "y", "q"]
 NUMBERS = ["0", "1", "2", "3", "-1", "4", "6", "7", "24", "1.5", "1e9", "99999", "262144"]
 NUMBERS += ["1000000000", "9223372036854775807", "-9223372036854775807", "1e308", "0.0"]
 TEXTS = ["'a b -> b a'", "'a b -> (a b)'", "'ab,cb->ac'", "'a b, c b -> a c'", "'a b -> a b c'"]
-TEXTS += [
-    "'(a b) c -> a b c'",
-    "'... -> ...'",
-    "'sum'",
-    "'max'",
-    "'a -> a a'",
-    "'->'",
-    "'a ('",
-    "''",
-]
-OPERATORS = [
-    "+",
-    "-",
-    "*",
-    "/",
-    "//",
-    "%",
-    "**",
-    "@",
-    "&",
-    "|",
-    "==",
-    "<",
-    ">=",
-    "~",
-    "!=",
-    "<=",
-    ">",
-]
-PYTHON = ["if", "else", "lambda", "for", "in", "not", "is", "and", "or", "import", "def", "class"]
-PYTHON += [
-    "await",
-    "yield",
-    "return",
-    "None",
-    "True",
-    "False",
-    "print",
-    "getattr",
-    "__class__",
-    ":=",
-]
-PYTHON += [
-    "open",
-    "eval",
-    "{",
-    "}",
-    "<<",
-    "^",
-    "->",
-    "...",
-    ";",
-    "\n",
-    "=",
-    "+=",
-    ":",
-    ",",
-    "**",
-    "@",
-]
-JUNK = [
-    "\\",
-    "\t",
-    "\0",
-    "\u200b",
-    "\uff58",
-    "\u0445",
-    "\u2212",
-    "$",
-    "?",
-    "`",
-    "#",
-    '"',
-    "'",
-    "f''",
-]
-JUNK += ["0x", "1_0", "b''", "1j", "\r\n", "\U0001f600", "  ", "é", "'''"]
+TEXTS += ["'(a b) c -> a b c'", "'... -> ...'", "'sum'", "'max'", "'a -> a a'", "'->'", "'a ('"]
+TEXTS += ["''"]
+OPERATORS = ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "==", "<", ">=", "~", "!="]
+OPERATORS += ["<=", ">"]
+PYTHON = ["if", "else", "lambda", "for", "in", "not", "is", "and", "or", "import", "def"]
+PYTHON += ["class", "await", "yield", "return", "None", "True", "False", "print", "getattr"]
+PYTHON += ["__class__", ":=", "open", "eval", "{", "}", "<<", "^", "->", "...", ";", "\n", "="]
+PYTHON += ["+=", ":", ",", "**", "@"]
+JUNK = ["\\", "\t", "\x00", "\u200b", "ｘ", "х", "−", "$", "?", "`", "#", '"', "'", "f''", "0x"]
+JUNK += ["1_0", "b''", "1j", "\r\n", "😀", "  ", "é", "'''"]
 BRACKETS = ["(", ")", "[", "]", "(", ")", ",", ":", "."]
 CALLS = [f".{name}" for name in [*METHODS, *PROPERTIES, *WRITES]] + list(FUNCTIONS)
 TOKENS = [*NAMES, *NUMBERS, *TEXTS, *OPERATORS, *PYTHON, *JUNK, *BRACKETS, *BRACKETS, *CALLS]

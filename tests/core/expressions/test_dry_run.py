@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core.expressions import MATERIALIZED, ON_META, ExpressionError
-from core.expressions.dry_run import read_by, shadow, with_coordinates
+from core.expressions.execution import read_by, shadow, with_coordinates
 from core.expressions.names import MUTATION
 from tests.core.expressions.warm import place, run
 

@@ -1,7 +1,6 @@
 """Programs about gradients: the same as in Python, and nothing that Python could do beyond them."""
 
 import contextlib
-import warnings
 from random import Random
 
 import psutil
@@ -10,13 +9,13 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from core.expressions import ExpressionError
-from core.expressions.grammar import parse
-from core.expressions.interpreter import evaluate, unwatched
+from core.expressions.dispatch import unwatched
+from core.expressions.grammar import parse, script
+from core.expressions.interpreter import evaluate
 from core.expressions.limits import GRADIENTS, Limits
 from core.expressions.names import GRADIENT, LAYOUT, MUTATION
 from core.expressions.operation import RESET
-from core.expressions.script import script
-from tests.core.expressions.refused import REFUSED
+from tests.core.expressions.refused import ATTACKS, REFUSED
 from tests.core.expressions.warm import place
 
 
@@ -159,83 +158,6 @@ def test_what_torch_refuses_is_told_in_its_words_at_its_place(text, guilty, word
     assert word in caught.value.torch_message
 
 
-ATTACKS = [
-    "w.data = x",
-    "w.grad = x",
-    "w.grad = w.grad",
-    "w.grad.grad = None",
-    "w.requires_grad = False",
-    "w.is_leaf = None",
-    "w.grad_fn = None",
-    "w.__class__ = None",
-    "torch.Tensor.grad = None",
-    "torch.grad = None",
-    "w.grad, x = None, w",
-    "w.grad = y = None",
-    "with open('p', 'w'):\n    w",
-    "with open('p', 'w') as f:\n    w",
-    "with torch.no_grad() as g:\n    w",
-    "with torch.no_grad:\n    w",
-    "with torch.no_grad(None):\n    w",
-    "with torch.inference_mode(mode=False):\n    w",
-    "with torch.set_grad_enabled(False):\n    w",
-    "with torch.autograd.graph.save_on_cpu():\n    w",
-    "with torch.autograd.graph.saved_tensors_hooks(print, print):\n    w",
-    "with torch.autograd.detect_anomaly():\n    w",
-    "with torch.no_grad(), open('p', 'w'):\n    w",
-    "with w:\n    w",
-    "with (torch.no_grad(), w):\n    w",
-    "with torch.no_grad().__class__():\n    w",
-    "with torch.no_grad():\n    import os",
-    "with torch.no_grad():\n    def f(): pass",
-    "with torch.no_grad():\n    while True: w",
-    "with torch.no_grad():\n    w.__class__",
-    "async with torch.no_grad():\n    w",
-    "x **= 2",
-    "x @= x",
-    "x //= 2",
-    "x |= x",
-    "x[0] += 1",
-    "x.T += 1",
-    "x.shape += 1",
-    "x.grad += 1",
-    "torch += 1",
-    "q += 1",
-    "w.grad_fn",
-    "w.grad.zero_()",
-    "w.backward(inputs=[w])",
-    "w.backward(hooks=print)",
-    "w.backward(retain_graph='yes')",
-    "w.sum().backward(gradient=1)",
-    "w.register_hook(x)",
-    "w.register_post_accumulate_grad_hook(x)",
-    "w.apply_(x)",
-    "w.set_(x)",
-    "w.resize_(10**9)",
-    "w.grad_fn.next_functions",
-    "w.detach().numpy().tofile('p')",
-    "w.detach().numpy().dump('p')",
-    "w.numpy(force=True)",
-    "w.item().__class__",
-    "a.item().hex()",
-    "torch.sin(x, out=w)",
-    "torch.norm(x, out=w)",
-    "torch.max(x, out=w)",
-    "torch.clamp(x, 0, 1, out=w)",
-    "torch.autograd.grad(w, w)",
-    "torch.autograd.backward(w)",
-    "torch.set_grad_enabled(False)",
-    "torch.no_grad()",
-    "torch.no_grad",
-    "zero_grad(w)",
-    "F.mse_loss(x, x, reduction=print)",
-    "F.mse_loss(x, x, reduction='__class__')",
-    "F.layer_norm(x, (3,), eps='a')",
-    "torch.tensor(1, requires_grad=True)",
-    "torch.tensor([1.0], requires_grad=1)",
-]
-
-
 @pytest.mark.parametrize("text", ATTACKS)
 def test_an_attack_is_refused_with_a_sentence_and_a_place(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -344,13 +266,6 @@ def test_bytes_and_seconds_of_a_backward_pass_count():
     late = Limits(num_elements=99, num_bytes=10**6, flops=10**6, seconds=-1.0)
     with pytest.raises(ExpressionError, match="longer than"):
         run("a.backward()", limits=late)
-
-
-def test_torch_warns_of_the_grad_of_what_is_no_leaf():
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        assert run("y = a * 2\ny.backward()\ng = y.grad").variables["g"] is None
-    assert "not a leaf" in str(told[0].message)
 
 
 def test_what_the_reader_copies_is_the_program_itself():

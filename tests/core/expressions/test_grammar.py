@@ -5,9 +5,8 @@ import ast
 import pytest
 
 from core.expressions import ExpressionError
-from core.expressions.grammar import parse
+from core.expressions.grammar import NAMES_OF_NODES, parse
 from core.expressions.limits import MAX_CHARACTERS, MAX_DEPTH, MAX_ITEMS, MAX_NODES, MAX_STRING
-from core.expressions.syntax import NAMES_OF_NODES
 from tests.core.expressions.warm import place
 
 
@@ -94,7 +93,7 @@ def test_the_limits_keep_a_tree_small_enough_for_recursion():
 
 
 def test_a_name_stands_for_every_statement_and_expression_that_is_left_out():
-    from core.expressions.syntax import EXPRESSIONS, OPERATORS, STATEMENTS
+    from core.expressions.grammar import EXPRESSIONS, OPERATORS, STATEMENTS
 
     allowed = {*STATEMENTS, *EXPRESSIONS, *OPERATORS}
     assert not allowed & NAMES_OF_NODES.keys()

@@ -6,10 +6,9 @@ import sys
 import pytest
 import torch
 
-from core.expressions.grammar import parse
+from core.expressions.grammar import parse, script
 from core.expressions.interpreter import evaluate
 from core.expressions.names import MUTATION
-from core.expressions.script import script
 
 TEXTS = [
     "x.t()",

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 import tomllib
 
 import pytest
@@ -79,6 +80,18 @@ def test_marks_have_a_contrast_of_3_on_page_and_surface(mode):
     colors = COLORS[mode]
     for mark, ground in itertools.product(set(colors) - set(PAGE), ("background", "surface")):
         assert contrast(colors[mark], colors[ground]) >= 3, (mark, ground)
+
+
+@each_mode
+def test_text_over_the_strongest_surprise_has_a_contrast_of_4_5(mode, root):
+    script = (root / "pages/components/live_chart/surprise.js").read_text(encoding="utf-8")
+    share = float(re.search(r"STRONGEST = ([\d.]+)", script)[1])
+    tint, paper = (COLORS[mode][name] for name in ("surprise", "surface"))
+    pairs = zip(
+        *((int(color[i : i + 2], 16) for i in (1, 3, 5)) for color in (tint, paper)), strict=True
+    )
+    mixed = "#" + "".join(f"{round(share * t + (1 - share) * p):02x}" for t, p in pairs)
+    assert contrast(COLORS[mode]["text"], mixed) >= 4.5
 
 
 @each_mode

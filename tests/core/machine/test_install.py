@@ -8,10 +8,8 @@ import urllib.parse
 import pytest
 from packaging.requirements import Requirement
 
-from core.language import install_provider
 from core.machine.install import (
     BUILDS,
-    SYSTEMS,
     TORCH_VERSION,
     find_build,
     install_plan,
@@ -83,9 +81,3 @@ def test_a_wheel_that_does_not_exist_is_explained():
         install_plan("linux", "mps")
     with pytest.raises(ValueError, match="There is no build 'tpu'; choose cpu, cuda"):
         find_build("tpu")
-
-
-def test_every_build_has_a_note_and_every_system_a_cpu_wheel():
-    install_provider(None)
-    assert all(build.note and build.label for build in BUILDS)
-    assert set(find_build("cpu").indexes) == set(SYSTEMS)

@@ -2,18 +2,10 @@
 
 import importlib.metadata
 import os
-import platform
-import sys
 
 import psutil
 
 from core.machine import describe_machine, installed_version, usable_cores
-
-
-def test_python_and_system_are_those_of_this_process():
-    machine = describe_machine()
-    assert machine.python == ".".join(str(part) for part in sys.version_info[:3])
-    assert machine.system == f"{platform.system()} {platform.release()}"
 
 
 def test_memory_and_cores_are_what_psutil_says():

@@ -7,17 +7,6 @@ from core.machine.stack import software_stack
 from core.units import format_bytes
 
 
-def test_five_layers_lead_from_the_program_to_the_hardware(made_probe):
-    layers = software_stack(describe_machine(), made_probe)
-    assert [layer.name for layer in layers] == [
-        "application",
-        "model and training loop",
-        "PyTorch",
-        "kernels and driver",
-        "hardware",
-    ]
-
-
 def test_on_a_gpu_the_kernels_are_cudas_and_the_hardware_is_the_card(made_probe):
     layers = software_stack(describe_machine(), made_probe)
     assert layers[2].found == f"torch {made_probe.torch}"

@@ -33,10 +33,6 @@ def test_a_file_in_the_way_is_named_with_what_to_do(monkeypatch, tmp_path):
     assert str(tmp_path.parent) not in str(error.value)
 
 
-def test_looking_leaves_nothing_behind():
-    assert list(state_directory().iterdir()) == []
-
-
 def test_a_secret_is_made_once_and_only_its_user_can_read_it():
     with ThreadPoolExecutor(8) as pool:
         made = set(pool.map(lambda _: kept_secret("a-secret"), range(8)))

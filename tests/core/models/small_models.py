@@ -27,7 +27,6 @@ SPECS = {
         attention_bias="all", ffn_bias=True, learned_positions=16,
     ),
 }  # fmt: skip
-NAMES = ("gpt", *SPECS)
 
 
 def small_model(name: str, dtype: torch.dtype = torch.float32) -> nn.Module:

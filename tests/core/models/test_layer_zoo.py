@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from core.models.layer_zoo import DROPOUT, HEADS, LAYERS, TOKENS, VOCABULARY, WIDTH, visit
+from core.models.layer_zoo import DROPOUT, LAYERS, TOKENS, VOCABULARY, WIDTH, visit
 
 COUNTS = {
     "Embedding": VOCABULARY * WIDTH,
@@ -18,11 +18,8 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_a_layer_has_the_parameters_of_its_formula_and_its_code_builds_the_same(name):
-    names = {"nn": nn}
-    built = eval(LAYERS[name].code, names)  # noqa: S307  what the page shows
-    assert visit(name, 4).num_params == COUNTS[name] == sum(p.numel() for p in built.parameters())
-    assert repr(built) == repr(LAYERS[name].build())
+def test_a_layer_has_the_parameters_of_its_formula(name):
+    assert visit(name, 4).num_params == COUNTS[name]
 
 
 def test_shapes_are_what_torch_takes_and_returns():
@@ -66,9 +63,3 @@ def test_a_visit_leaves_torchs_own_random_numbers_alone():
     torch.manual_seed(3)
     visit("Dropout", 4)
     assert torch.equal(torch.rand(4), expected)
-
-
-def test_heads_share_the_width():
-    assert WIDTH % HEADS == 0
-    with pytest.raises(AssertionError, match="divisible"):
-        nn.MultiheadAttention(WIDTH, HEADS + 1)

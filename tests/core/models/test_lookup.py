@@ -55,12 +55,6 @@ def test_cosines_are_torchs_own():
     assert cosines(table).values.tolist() == pytest.approx(own, abs=1e-6)
 
 
-@pytest.mark.parametrize("width", [0, 1, 4097])
-def test_a_width_out_of_range_is_refused_in_a_sentence(width):
-    with pytest.raises(ValueError, match=f"The width is {width}; choose one from 2 to 4096"):
-        random_cosines(width)
-
-
 @pytest.mark.parametrize(("width", "position"), [(2, 0), (8, 3), (16, 63)])
 def test_each_pair_is_a_complex_number_times_a_phase(width, position):
     turned = turn(width, position)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 import core.models.gpt
-from core.models.gpt import GPT, Block
+from core.models.gpt import Block
 from core.models.stages import source_line
 
 LINES = Path(core.models.gpt.__file__).read_text(encoding="utf-8").splitlines()
@@ -14,12 +14,6 @@ def test_a_source_line_is_where_it_says():
     assert found.file == "core/models/gpt.py"
     assert found.text == LINES[found.line - 1].strip()
     assert "self.norm_2(x)" in found.text
-
-
-def test_a_bound_method_has_the_line_of_its_function():
-    assert source_line(GPT.logits, "self.head(") == source_line(
-        GPT.__new__(GPT).logits, "self.head("
-    )
 
 
 @pytest.mark.parametrize(("part", "num"), [("no such thing", 0), ("self.norm_", 2)])

@@ -6,23 +6,21 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from core.budget.compute.forward_flops import forward_flops
-from core.models.stages import KINDS, axes_of
+from core.models.stages import axes_of
 from core.models.walk import walk
-from tests.core.models.small_models import NAMES, SHAPE, SPECS, small_model, some_ids
+from tests.core.models.small_models import SHAPE, small_model, some_ids
 
 DTYPES = (torch.float32, torch.float64)
 
 
-@pytest.fixture(params=NAMES)
-def model(request):
-    return small_model(request.param)
+@pytest.fixture
+def model():
+    return small_model("gpt")
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("name", NAMES)
-def test_the_last_stage_is_the_output_bit_for_bit(name, dtype):
-    model, ids = small_model(name, dtype), some_ids(9, batch=2)
+def test_the_last_stage_is_the_output_bit_for_bit(dtype):
+    model, ids = small_model("gpt", dtype), some_ids(9, batch=2)
     last = walk(model, ids)[-1]
     assert (last.name, last.kind, last.layer) == ("logits", "logits", None)
     assert last.outputs["logits"].dtype == dtype
@@ -30,7 +28,7 @@ def test_the_last_stage_is_the_output_bit_for_bit(name, dtype):
         assert torch.equal(last.outputs["logits"], model.logits(ids))
 
 
-INSIDE = {"scores", "mask", "softmax", "mix", "rotary"}  # of one kernel: no module's output
+INSIDE = {"scores", "mask", "softmax", "mix"}  # of one kernel: no module's output
 
 
 def test_each_stage_is_what_a_hook_sees(model):
@@ -50,11 +48,9 @@ def from_hooks(stage, given, seen):
             return seen[stage.module]
         return given[f"{stage.module}.norm_2" if stage.kind == "residual" else "blocks.0"]
     if stage.kind in {"merge", "activation"}:
-        (last,) = (n for n in ("out", "o", "down") if f"{stage.module}.{n}" in seen)
-        return given[f"{stage.module}.{last}"]
+        return given[f"{stage.module}.out"]
     if stage.kind == "heads":
-        names = ("qkv",) if f"{stage.module}.qkv" in seen else ("q", "k", "v")
-        return torch.cat([seen[f"{stage.module}.{name}"] for name in names], -1)
+        return seen[f"{stage.module}.qkv"]
     return seen[stage.module]
 
 
@@ -81,7 +77,7 @@ def test_every_stage_follows_from_the_ones_before_it(model):
     for stage in walk(model, some_ids(7)):
         for name, tensor in stage.inputs.items():
             is_known = any(_same(tensor, each) for each in known.values())
-            from_outside = {"token_ids", "positions", "cosines", "sines", "keep"}
+            from_outside = {"token_ids", "positions", "keep"}
             assert is_known or name in from_outside, (stage.name, name)
         known |= {id(each): each for each in stage.outputs.values()}
 
@@ -126,48 +122,29 @@ def test_the_line_of_a_stage_holds_its_operation(model):
         wanted = {
             "embedding": "tokens(",
             "positions": "positions(",
-            "norm": f"{first}," if first in {"q_norm", "k_norm"} else f"{first}(",
+            "norm": f"{first}(",
             "projection": f"self.{first}(",
             "feed_forward": f"self.{first}(",
             "heads": "H D)",
-            "rotary": "rotate(",
             "scores": "q @ k",
             "mask": "masked_fill(",
             "softmax": ".softmax(",
             "mix": "weights @ v",
             "merge": "-> B T (H D)",
-            "activation": "gelu(" if "gelu(" in stage.source.text else "kernels.gate(",
+            "activation": "gelu(",
             "residual": "= x + ",
             "logits": "self.head(",
         }[stage.kind]
         assert wanted in stage.source.text, (stage.name, stage.source)
         assert stage.source.file.startswith("core/models/")
-        assert stage.kind in KINDS
 
 
-@pytest.mark.parametrize("name", ["gpt", "gqa", "gpt2"])
-def test_flops_are_those_that_torch_counts(name):
-    model, ids = small_model(name), some_ids(11)
+def test_flops_are_those_that_torch_counts(model):
+    ids = some_ids(11)
     counted = sum(stage.flops for stage in walk(model, ids))
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH), torch.no_grad():
         model.logits(ids)
-    products = counter.get_total_flops()
-    scores = sum(s.flops for s in walk(model, ids) if s.kind in {"scores", "mix"})
-    # torch's counter does not know the kernel for CPUs that a Decoder calls
-    assert counted == products + (0 if name == "gpt" else scores)
-
-
-@pytest.mark.parametrize("name", SPECS)
-def test_flops_are_those_of_the_budget(name):
-    counted = sum(stage.flops for stage in walk(small_model(name), some_ids(11)))
-    assert counted == forward_flops(SPECS[name], 11, 11).amount
-
-
-def test_bytes_are_those_of_the_outputs(model):
-    by_name = {stage.name: stage for stage in walk(model, some_ids(7))}
-    assert by_name["blocks.0.attention.scores"].num_bytes == 4 * 4 * 7 * 7
-    assert by_name["logits"].num_bytes == 4 * 7 * 31
-    assert by_name["blocks.0.attention.heads"].num_bytes >= 4 * 7 * 24
+    assert counted == counter.get_total_flops()
 
 
 def test_the_stages_of_a_gpt_stand_in_the_order_of_its_blocks():

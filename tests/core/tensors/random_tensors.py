@@ -72,8 +72,7 @@ def _whole(rng, x):
 
 
 ARGUMENTS = {
-    **dict.fromkeys(("view", "reshape"), lambda rng, x: (_whole(rng, x),)),
-    "transpose": lambda rng, x: (_dim(rng, x), _dim(rng, x)),
+    "reshape": lambda rng, x: (_whole(rng, x),),
     "permute": lambda rng, x: (_dims(rng, x),),
     "unsqueeze": lambda rng, x: (_dim(rng, x),),
     "expand": lambda rng, x: (_longer(rng, x),),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.tensors.against_ndarray import (
+from core.tensors.numpy_bridge import (
     branch_on_rows,
     branch_on_values,
     differences,
@@ -77,9 +77,3 @@ def test_an_if_on_values_runs_eagerly_and_is_refused_by_the_tracer():
     assert branch_on_values(torch.ones(2)).tolist() == [2, 2]
     assert branch_on_values(-torch.ones(2)).tolist() == [-2, -2]
     assert "control flow" in trace_an_if(4).refusal
-
-
-@pytest.mark.parametrize("rows", [0, 6, -1])
-def test_rows_out_of_range_are_refused(rows):
-    with pytest.raises(ValueError, match=rf"{rows} rows: take 1 to 5"):
-        trace_an_if(rows)

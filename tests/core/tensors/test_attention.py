@@ -1,7 +1,5 @@
 """Attention, a statement at a time, against torch."""
 
-import math
-
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
@@ -26,11 +24,6 @@ def run(size, tokens, program):
 @pytest.mark.parametrize("tokens", [2, 4, 16])
 def test_by_hand_and_fused_agree(tokens):
     assert largest_difference(TOY, tokens) < 1e-6
-
-
-def test_without_data_there_is_no_difference_to_tell():
-    with pytest.raises(ValueError, match="use a size that has"):
-        largest_difference(LLAMA_70B, 128)
 
 
 def test_the_result_is_that_of_torch_on_the_same_numbers():
@@ -83,10 +76,6 @@ def test_ones_in_heads_of_4_times_a_weight_of_ones_are_all_4():
 
     assert (done.result == 4.0).all()
     assert [stage.kind for stage in done.stages] == ["view", "new", "view"]
-
-
-def test_the_scale_is_one_over_the_root_of_the_head_dimension():
-    assert LLAMA_70B.scale == pytest.approx(1 / math.sqrt(128), rel=1e-5)
 
 
 def test_a_program_that_torch_refuses_is_told_in_its_words():

@@ -184,17 +184,6 @@ def test_repeat_reads_each_element_once_and_writes_what_einops_allocates():
         assert bool(made) == ("(" in pattern), pattern
 
 
-def test_names_stand_where_the_pattern_has_them():
-    plan = plan_einops("rearrange", "b (h d) -> d b h", contiguous((2, 6)), h=3)
-    found = [(each.axis, each.side, each.start, each.size, each.group) for each in plan.tokens]
-    assert found[:3] == [("b", "left", 0, 2, 0), ("h", "left", 3, 3, 1), ("d", "left", 5, 2, 1)]
-    assert found[3:] == [
-        ("d", "right", 11, 2, 0),
-        ("b", "right", 13, 2, 1),
-        ("h", "right", 15, 3, 2),
-    ]
-
-
 @pytest.mark.parametrize(
     ("operation", "pattern", "sizes", "message"),
     [
@@ -259,9 +248,3 @@ def test_an_axis_may_have_every_name_that_einops_can_be_told(operation):
         got = eval(plan.code, {"x": x})  # noqa: S307  the plan's own code
         assert torch.equal(got, wanted), (pattern, sizes)
     assert refused == {"tensor", "pattern", "reduction"}
-
-
-@pytest.mark.parametrize("name", WORDS)
-def test_an_axis_that_einops_need_not_be_told_may_have_any_name(name):
-    plan = plan_einops("rearrange", f"b {name} -> {name} b", contiguous((2, 3)))
-    assert plan.code == "x.permute(1, 0)"

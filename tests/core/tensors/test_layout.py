@@ -41,6 +41,8 @@ def test_addresses_are_those_that_torch_reads():
         assert layout.last_address == largest, layout
         assert layout.numel == values.numel()
         assert layout.is_contiguous == values.is_contiguous(), layout
+        repeated = values.unique().numel() < values.numel()
+        assert layout.overlaps_itself == repeated, layout
 
 
 def test_the_steps_of_an_index_and_the_offset_add_up_to_its_address():
@@ -73,27 +75,6 @@ def test_lines_are_those_that_hold_a_byte_of_an_element():
         assert layout.lines_touched() == len(held), layout
         walk = [at // LINE_BYTES for at in first]
         assert layout.line_changes() == len(list(itertools.groupby(walk))), layout
-
-
-def test_overlaps_are_common_addresses():
-    rng = Random(14)  # noqa: S311  a seeded test
-    found = {True: 0, False: 0}
-    for _ in range(NUM_LAYOUTS):
-        (one, first), (other, second) = random_layout(rng), random_layout(rng)
-        shared = bool(set(first.flatten().tolist()) & set(second.flatten().tolist()))
-        assert one.overlaps(other) == shared, (one, other)
-        repeated = len(set(first.flatten().tolist())) < first.numel()
-        assert one.overlaps_itself == repeated, one
-        found[shared] += 1
-    assert min(found.values()) > 50, found
-
-
-def test_two_slices_of_one_storage_may_share_no_element():
-    x = torch.zeros(4, 6)
-    even, odd = layout_of(x[:, ::2]), layout_of(x[:, 1::2])
-    assert not even.overlaps(odd)
-    assert even.overlaps(layout_of(x[1]))
-    assert layout_of(torch.zeros(7).unfold(0, 3, 1)).overlaps_itself
 
 
 def test_a_fresh_tensor_has_torchs_strides():
@@ -134,23 +115,3 @@ def test_channels_last_is_what_torch_says_of_every_order_of_small_dimensions():
                 assert layout_of(x).is_channels_last == channels_last(x), (shape, x.stride())
                 found[channels_last(x)] += 1
     assert min(found.values()) > 100, found
-
-
-def test_channels_last_with_odd_strides_is_what_torch_says():
-    rng = Random(15)  # noqa: S311  a seeded test
-    found = {True: 0, False: 0}
-    for _ in range(4000):
-        shape = [rng.choice([1, 1, 2, 3]) for _dim in range(4)]
-        nhwc = torch.empty(shape).to(memory_format=torch.channels_last).stride()
-        stride = [step if rng.random() < 0.85 else rng.choice([0, 1, 2, 7]) for step in nhwc]
-        x = STORAGE.as_strided(shape, stride)
-        assert layout_of(x).is_channels_last == channels_last(x), (shape, stride)
-        found[channels_last(x)] += 1
-    assert min(found.values()) > 500, found
-
-
-def test_a_batch_of_images_is_in_channels_last_only_after_the_call():
-    x = torch.empty(2, 3, 4, 5)
-    assert not layout_of(x).is_channels_last
-    assert layout_of(x.to(memory_format=torch.channels_last)).is_channels_last
-    assert layout_of(x.permute(0, 2, 3, 1)).is_channels_last is False

@@ -44,13 +44,3 @@ def test_a_padding_mask_in_the_other_convention_sees_padding_alone():
     assert run_mask(spec("padding", amount=1)).num_padding == 0
     wrong = run_mask(spec("padding", amount=1, route="mha"))
     assert (wrong.num_padding, wrong.num_seen) == (1, 4)
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [({"length": 0}, "0 tokens"), ({"length": 13}, "13 tokens"),
-     ({"kind": "padding", "amount": 5}, "5 of 4"), ({"kind": "padding", "amount": -1}, "-1 of 4")],
-)  # fmt: skip
-def test_what_cannot_be_is_refused_in_a_sentence(fields, said):
-    with pytest.raises(ValueError, match=said):
-        spec(**fields)

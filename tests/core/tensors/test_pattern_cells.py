@@ -7,10 +7,18 @@ import numpy as np
 import pytest
 import torch
 
-from core.tensors.pattern_cells import MAX_CELLS, PatternCall, axes_in, round_trip, run_pattern
-from core.tensors.pattern_examples import PATTERNS
+from core.tensors.examples import PATTERNS
+from core.tensors.pattern_cells import (
+    MAX_CELLS,
+    PatternCall,
+    annotated_dims,
+    axes_in,
+    first_mismatch,
+    round_trip,
+    run_pattern,
+)
 
-each_example = pytest.mark.parametrize("example", PATTERNS, ids=[each.key for each in PATTERNS])
+each_example = pytest.mark.parametrize("example", PATTERNS.values(), ids=PATTERNS)
 
 
 def call_of(example, **changed):
@@ -65,38 +73,18 @@ def test_what_is_drawn_is_whole_or_small_enough(example):
 
 
 def test_the_first_element_of_four_ones_is_4_by_sum_and_1_by_mean():
-    total, mean = (call_of(example) for example in PATTERNS if example.key in {"reduce", "mean"})
+    total, mean = (call_of(PATTERNS[key]) for key in ("reduce", "mean"))
 
     assert (run_pattern(total).first, run_pattern(mean).first) == (4, 1)
 
 
 def test_lengths_of_billions_are_planned_and_a_part_is_drawn():
-    run = run_pattern(call_of(PATTERNS[0], t=32768, d=32768))
+    run = run_pattern(call_of(PATTERNS["split"], t=32768, d=32768))
 
     assert run.shape == (2, 32768, 65536)
     assert run.plan.bytes_moved == 0
     assert not run.is_whole
     assert run.first is None
-
-
-@pytest.mark.parametrize(
-    ("pattern", "said"),
-    [
-        ("b t -> b", "t appears on one side only"),
-        ("b t", "one arrow"),
-        ("b (t -> b t", "parenthes"),
-        ("b b -> b", "duplicate dimension"),
-        ("({b t) -> b t", "Unknown character"),
-        ("(... t) -> ... t", "inside brackets"),
-        ("b t -> ... b t", "has to stand on the left"),
-        ("(tensor t) -> tensor t", "length of tensor"),
-    ],
-)
-def test_what_einops_refuses_is_refused_with_a_reason(pattern, said):
-    lengths = dict.fromkeys(axes_in(pattern), 2)
-
-    with pytest.raises(ValueError, match=said):
-        run_pattern(PatternCall(operation="rearrange", pattern=pattern, lengths=lengths))
 
 
 @pytest.mark.parametrize("pattern", ["a b c d e f g -> a", "->", "1 -> 1"])
@@ -111,47 +99,39 @@ def test_numbers_that_make_too_many_cells_are_refused():
 
 
 def test_splitting_and_merging_again_moves_nothing_and_a_fresh_merge_does():
-    trip = round_trip(PATTERNS[0], PATTERNS[1])
+    trip = round_trip(PATTERNS["split"], PATTERNS["merge"])
 
     x = torch.arange(48.0).view(trip.before)
-    y = einops.rearrange(x, PATTERNS[0].pattern, h=2)
-    back = einops.rearrange(y, PATTERNS[1].pattern)
-    fresh = einops.rearrange(y.contiguous(), PATTERNS[1].pattern)
+    y = einops.rearrange(x, PATTERNS["split"].pattern, h=2)
+    back = einops.rearrange(y, PATTERNS["merge"].pattern)
+    fresh = einops.rearrange(y.contiguous(), PATTERNS["merge"].pattern)
     assert (tuple(y.shape), y.stride()) == (trip.shape, trip.stride)
     assert back.data_ptr() == x.data_ptr()
     assert trip.moved == 0
     assert trip.fresh_merge == y.nbytes + fresh.nbytes
 
 
-NAMES = ("x", "operation", "pattern", "reduction", "tensor", "tensors", "self", "call", "lengths")
+@pytest.mark.parametrize(
+    ("annotation", "wrong"),
+    [
+        ("b h t d", None),
+        ("b t h d", ("t", 4, 2)),
+        ("... d", None),
+        ("_ 2 4 _", None),
+        ("b h t 5", ("5", 5, 3)),
+        ("n n t d", None),
+        ("n h n d", ("n", 2, 4)),
+    ],
+)
+def test_a_name_stands_for_its_axis_or_for_the_first_length_that_it_meets(annotation, wrong):
+    lengths, shape = {"b": 2, "t": 4, "h": 2, "d": 3}, (2, 2, 4, 3)
+    assert first_mismatch(annotated_dims(annotation, 4), shape, lengths) == wrong
 
 
-@pytest.mark.parametrize("operation", ["rearrange", "reduce", "repeat"])
-def test_an_axis_may_be_called_like_an_argument(operation):
-    refused = set()
-    for name in NAMES:
-        pattern = {
-            "rearrange": f"({name} b) -> b {name}",
-            "reduce": f"({name} b) -> b",
-            "repeat": f"b -> b {name}",
-        }[operation]
-        call = PatternCall(operation=operation, pattern=pattern, lengths={name: 2, "b": 3})
-        try:
-            wanted = by_einops(call, torch.arange(float(math.prod(call.shape))))
-        except TypeError:
-            refused.add(name)
-            with pytest.raises(ValueError, match=f"length of {name}"):
-                run_pattern(call)
-            continue
-        run = run_pattern(call)
-        assert run.result_shape == tuple(wanted.shape), pattern
-        assert np.array_equal(run.after.values, wanted.numpy()), pattern
-    assert refused == {"tensor", "pattern", "reduction"}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_axis_whose_length_is_seen_in_the_shape_may_have_any_name(name):
-    call = PatternCall(
-        operation="rearrange", pattern=f"b {name} -> {name} b", lengths={"b": 2, name: 3}
-    )
-    assert run_pattern(call).result_shape == (3, 2)
+def test_what_is_no_annotation_is_refused_and_another_number_of_dimensions_seen():
+    with pytest.raises(ValueError, match="'b,' is not a valid name of a dimension"):
+        annotated_dims("b, t", 2)
+    with pytest.raises(ValueError, match="only once"):
+        annotated_dims("... b ...", 2)
+    assert len(annotated_dims("b t", 3)) == 2
+    assert len(annotated_dims("b ... t d", 2)) == 3

@@ -4,14 +4,14 @@ import pytest
 
 from core.tensors.broadcasting import broadcast
 from core.tensors.layout import contiguous
-from core.tensors.rules import transpose
+from core.tensors.rules import permute
 from core.tensors.torch_answers import broadcast_values, view_refusal
 
 
 def test_a_view_that_is_refused_has_torchs_words_and_one_that_is_not_has_none():
     x = contiguous((2, 3))
     assert "spans across two contiguous subspaces" in view_refusal(
-        transpose(x, 0, 1), "int64", (6,)
+        permute(x, (1, 0)), "int64", (6,)
     )
     assert "invalid for input of size 6" in view_refusal(x, "float32", (4,))
     assert view_refusal(x, "float32", (-1,)) == ""

@@ -90,7 +90,6 @@ def test_tensors_without_data_and_without_elements_are_told_apart_too():
     assert [step.outputs[0].storage for step in empty.steps] == ["S1", "S2"]
     assert [step.outputs[0].storage for step in meta.steps] == ["S1", "S0"]
     assert meta.storages[0].values == ()
-    assert meta.steps[0].bytes_computed == 9**10 * 4
     assert {step.kind for step in empty.steps} == {"new"}
 
 
@@ -124,7 +123,7 @@ def test_hidden_copies_of_split_heads_are_bytes_made_but_not_copied():
     product = run.steps[-1]
     clones = [row.num_bytes for row in product.aten if "clone" in row.name]
     assert clones == [192, 192]
-    assert (product.bytes_copied, product.bytes_computed) == (0, 256)
+    assert product.bytes_copied == 0
     assert (product.bytes_hidden, product.bytes_made) == (2 * 192, 256 + 2 * 192)
 
 

@@ -104,7 +104,9 @@ def test_the_transposed_heads_need_64_and_have_8192():
     verdict = explain_view((2, 128, 12, 64), (98304, 64, 8192, 1), (2, 128, 768))
     (pair,) = verdict.failures
     assert (pair.dim, pair.right, pair.need, pair.have, pair.target_dim) == (2, 3, 64, 8192, 2)
-    assert {fix.num_elements_copied * 4 for fix in verdict.fixes} == {786_432}
+    x = torch.empty(2, 128, 12, 64).transpose(1, 2).contiguous().transpose(1, 2)
+    for fix in verdict.fixes:
+        assert eval(f"x{fix}", {"x": x}).shape == (2, 128, 768)  # noqa: S307  the verdict's own
 
 
 def test_some_tensors_that_are_not_contiguous_can_be_viewed():
@@ -142,18 +144,3 @@ def test_every_dimension_longer_than_1_stands_beside_the_next_one():
     assert [(pair.need, pair.have) for pair in pairs] == [(12, 12), (4, 4)]
     assert neighbours((1, 5, 1), (5, 1, 1)) == ()
     assert neighbours((), ()) == ()
-
-
-def test_the_pairs_of_a_refusal_are_neighbours_that_cannot_be_merged():
-    rng = Random(42)  # noqa: S311  a seeded test
-    num_refused = 0
-    for _ in range(1500):
-        x = random_strided(rng)
-        verdict = explain_view(x.shape, x.stride(), random_target(rng, x.numel()))
-        pairs = {(each.dim, each.right): each for each in neighbours(x.shape, x.stride())}
-        for failure in verdict.failures:
-            pair = pairs[failure.dim, failure.right]
-            assert not pair.can_be_merged
-            assert (pair.need, pair.have) == (failure.need, failure.have)
-            num_refused += 1
-    assert num_refused > 200

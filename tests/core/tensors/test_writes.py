@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from core.tensors.presets import WRITE_PRESETS, counted
+from core.tensors.examples import WRITE_PRESETS, counted
 from core.tensors.writes import run_writes
 
 
@@ -13,7 +13,7 @@ def run(source, shape=(2, 3)):
     return run_writes(source, lambda: {"x": counted(shape)})
 
 
-@pytest.mark.parametrize("preset", WRITE_PRESETS, ids=lambda preset: preset.key)
+@pytest.mark.parametrize("preset", WRITE_PRESETS.values(), ids=WRITE_PRESETS)
 def test_every_example_leaves_what_python_leaves(preset):
     written = run(preset.source, preset.shape)
 

@@ -136,7 +136,7 @@ def gpus(monkeypatch):
             )
             for name, gib in free.items()
         )
-        for room in ("control.training_device", "worker.failures"):
+        for room in ("control.device", "worker.failures"):
             monkeypatch.setattr(f"core.train.{room}.visible_gpus", lambda: seen)
 
     return see
@@ -187,10 +187,12 @@ def make_trainer(small_config):
 @pytest.fixture
 def prepare_small(small_config):
     """Return prepare_small(text=..., file="fox.txt", **changes): the small config, prepared."""
-    from core.train.start.plan import prepare
+    from core.train.start.plan import predict_run
+    from core.train.text.dataset import dataset_of
 
     def make(text=TEXT, file="fox.txt", **changes):
-        return prepare(small_config(**changes), text, file)
+        config = small_config(**changes)
+        return predict_run(config, dataset_of(config, text, file))
 
     return make
 

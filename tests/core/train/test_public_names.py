@@ -14,7 +14,6 @@ import pytest
         ("core.train.run.store", "RunStore"),
         ("core.train.run.reader", "RunReader"),
         ("core.train.run.shelf", "list_runs"),
-        ("core.train.run.frame", "read_frame"),
     ],
 )
 def test_a_public_name_is_where_others_look_for_it(module, name):

@@ -1,7 +1,6 @@
 """What the computation graph sends to the browser: texts, the steps they come at, every word."""
 
 import importlib
-import json
 import re
 from dataclasses import replace
 
@@ -9,16 +8,17 @@ import pytest
 
 from core.autograd.built_graphs import BUILT_GRAPHS, capture_built
 from core.autograd.collapse import collapse
-from core.autograd.graph import Event, TensorInfo
+from core.autograd.graph import Event, Node, TensorInfo
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program
 from pages.components.computation_graph import computation_graph
-from pages.components.computation_graph.labels import own_part, short_label
 from pages.components.computation_graph.rows import graph_rows
 from pages.components.computation_graph.texts import (
     draw,
     gradient_text,
     number_text,
+    own_part,
+    short_label,
     tensor_text,
 )
 from pages.components.computation_graph.words import (
@@ -49,6 +49,15 @@ def test_contributions_that_meet_are_written_as_a_sum():
     assert named(rows, "n0")["gradients"][-1][1] == "4 + 6 = 10"
     texts = {(row["source"], row["target"]): row["text"] for row in rows["links"]}
     assert (texts["n1", "n0"], texts["n2", "n0"]) == ("4", "6")
+
+
+def test_a_negative_contribution_is_subtracted():
+    capture = fork()
+    edges = [replace(capture.edges[0], gradient=number(-4.0)), *capture.edges[1:]]
+    edges = [edges[2], edges[0], edges[1], *edges[3:]]
+    leaf = replace(capture.nodes[0], gradients_in=(number(2.0),))
+    capture = replace(capture, edges=tuple(edges), nodes=(leaf, *capture.nodes[1:]))
+    assert named(rows_of(capture), "n0")["gradients"][-1][1] == "6 − 4 = 2"
 
 
 def test_texts_come_at_the_steps_of_their_events():
@@ -101,17 +110,6 @@ def test_an_update_writes_a_new_value_into_a_leaf():
     assert values == [(-1, "3"), (len(capture.events), "2.5")]
 
 
-def test_the_curve_of_saved_bytes_is_that_of_the_events():
-    capture = transformer(2)
-    rows = rows_of(capture)
-    most = max(event.saved_bytes for event in capture.events)
-
-    levels = [row["level"] for row in rows["events"]]
-    assert levels == [round(event.saved_bytes / most, 3) for event in capture.events]
-    assert max(levels) == 1
-    assert rows["events"][-1]["saved"] == "0 B"
-
-
 def test_a_closed_module_has_run_when_all_its_nodes_have():
     capture = transformer(12)
     rows = rows_of(capture, depth=1)
@@ -125,16 +123,33 @@ def test_a_closed_module_has_run_when_all_its_nodes_have():
     assert len(inside) == len(members)
 
 
-def test_ghosts_say_why_they_are_cut_and_where():
-    rows = rows_of(fork())
-    assert named(rows, "g5")["reason"] == "cut by detach"
-    assert [row["target"] for row in rows["links"] if row["scissors"]] == ["n1"]
+def test_colours_follow_the_logarithm_of_the_gradients_norm():
+    nodes = tuple(
+        Node(id=f"n{at}", type="Mul", label="m", gradients_in=(tensor(8, norm=norm),))
+        for at, norm in enumerate((1e-4, 1e-2, 1.0, 0.0))
+    )
+    rows = rows_of(replace(fork(), nodes=nodes, edges=(), ghosts=(), events=(), leaves={}))
+    assert [row["heat"] for row in rows["boxes"]] == [0.0, 0.5, 1.0, None]
+    assert rows["heats"] == ["0.0001", "1"]
 
 
-def test_rows_travel_as_json_and_stay_small():
-    text = json.dumps(rows_of(transformer(12)))
-    assert len(text) < 2_000_000
-    assert json.loads(text)["events"][0]["kind"] == "forward"
+def test_a_box_has_room_for_what_its_gradient_grows_to():
+    preset = PRESETS["accumulate"]
+    capture = capture_program(preset.source, preset.tensors())
+    view = collapse(capture)
+    leaf = next(box for box in view.boxes if box.kind == "leaf")
+    once = replace(capture, events=[each for each in capture.events if each.before is None])
+    grown, plain = (draw(each, view).places[leaf.id][2] for each in (capture, once))
+    assert grown == plain + len(" → 12") * 7.4
+
+
+def test_the_drawing_has_a_key_that_values_do_not_change():
+    capture = fork()
+    warmer = replace(
+        capture, nodes=(replace(capture.nodes[0], outputs=(number(5.0),)), *capture.nodes[1:])
+    )
+    assert rows_of(capture)["shape"] == rows_of(warmer)["shape"]
+    assert rows_of(transformer(1))["shape"] != rows_of(transformer(2))["shape"]
 
 
 @pytest.mark.parametrize(

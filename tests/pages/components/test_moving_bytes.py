@@ -5,10 +5,10 @@ import re
 import pytest
 
 from core.budget.item import Formula, item
-from core.budget.parallel.collectives import PATTERNS, Collective
+from core.budget.parallel.collectives import Collective
 from pages.components.moving_bytes import moving_bytes
-from pages.components.moving_bytes.moving_bytes import Device, Texts, moving_rows
-from pages.components.moving_bytes.words import moving_words
+from pages.components.moving_bytes.moving_bytes import Device, Texts, moving_rows, moving_words
+from tests.core.budget.parallel.held import PATTERNS
 
 FOLDER = moving_bytes._FOLDER
 SOURCE = "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js")))

@@ -17,12 +17,9 @@ from core.train.run.shelf import summarize
 from core.train.run.state import RunState, write_state
 from core.train.run.store import RunStore
 from pages.components.live_chart.feed import COLUMNS, Feed
-from pages.components.run_player.run_player import (
-    MAX_BYTES,
-    MAX_RECORDS,
-    player_html,
-    samples_svg,
-)
+from pages.components.run_player.run_player import MAX_RECORDS, player_html
+
+MAX_BYTES = 6_000_000
 
 NAME = "20260102t030405z-one-minute-00ff"
 
@@ -106,12 +103,8 @@ def test_of_a_run_with_damaged_events_the_rest_is_exported_and_the_damage_is_tol
     increment = RunReader(directory).read_new()
     assert increment.num_damaged > 300
     assert increment.events[: len(sound)] == sound
-    told = f"left out: {increment.num_damaged:,} steps or events"
     page = run_of(player_html(directory))
     assert page["num_damaged"] == increment.num_damaged
-    for moving in (False, True):
-        assert told in samples_svg(directory, moving=moving)
-    assert "left out" not in samples_svg(recorded_run("one_minute"))
     assert validation_curve(directory).losses
     replay = ReplayReader(directory, 60).replay
     for moment in np.linspace(0, replay.seconds, 10):
@@ -132,12 +125,12 @@ def test_a_run_json_with_a_damaged_field_is_exported_or_refused_with_a_sentence(
     for wrong in damaged(info):
         path.write_text(json.dumps(wrong), "utf-8")
         summarize(directory)
-        for export in (player_html, samples_svg, validation_curve):
+        for export in (player_html, validation_curve):
             try:
                 export(directory)
             except ValueError as error:
                 refused.append(str(error))
-    assert len(refused) > 200
+    assert len(refused) > 100
     assert any("section 'text' of" in each and "run.json is damaged" in each for each in refused)
 
 

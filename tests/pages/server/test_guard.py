@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import Counter
+from contextlib import asynccontextmanager
 
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
 from streamlit import config
 
 from pages.server.guard import SECURITY_HEADERS, Bounds, middleware
@@ -157,3 +159,17 @@ def test_one_address_takes_its_share_of_the_sessions_and_the_rest_is_for_others(
         ("203.0.113.2", "websocket.close"): 210,
         ("127.0.0.1", "websocket.close"): 1,
     }
+
+
+def test_what_the_server_does_at_its_start_and_end_passes_all_of_it():
+    happened = []
+
+    @asynccontextmanager
+    async def lifespan(_app):
+        happened.append("start")
+        yield
+        happened.append("end")
+
+    with TestClient(Starlette(middleware=middleware(), lifespan=lifespan)):
+        assert happened == ["start"]
+    assert happened == ["start", "end"]

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from starlette.applications import Starlette
@@ -43,7 +43,6 @@ def client():
         ),
         ("/?home_card=closed", "/"),
         ("/?home_card=%3Cb%3E", "/"),
-        ("/what-fits?fits_format=int8", "/what-fits?fits_tab=map&fits_format=int8"),
     ],
 )
 def test_an_old_link_leads_on_with_all_that_it_says(client, old, new):
@@ -83,13 +82,60 @@ def test_a_move_renames_values_and_hidden_settings_and_drops_what_another_page_d
     ]  # fmt: skip
 
 
+OLD_MEMORY = {
+    "plan_model": "llama-2-7b", "plan_length": "4096", "plan_checkpointing": "none",
+    "plan_devices": "1", "plan_step": "32768", "plan_batch": "1", "plan_sharding": "0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [
+        ("memory_precision=fp32", OLD_MEMORY | {"plan_precision": "fp32"}),
+        (
+            "memory_replicas=8&memory_tensor=4&memory_stages=2&memory_batch=2",
+            {"plan_devices": "64", "plan_step": "524288", "plan_tensor": "4"},
+        ),
+        ("memory_lora=true&memory_base=nf4", {"plan_lora": "nf4"}),
+        ("memory_batch=2&hide=replicas,seq,a", {"hide": "plan_devices,plan_length,memory_a"}),
+        ("memory_replicas=many&memory_model=gpt2", {"plan_model": "gpt2", "plan_batch": "1"}),
+        ("memory_tab=recipes&memory_precision=fp32", {"plan_devices": "8"}),
+        ("memory_tab=recipes&memory_states_devices=5&memory_replicas=1", {"plan_devices": "5"}),
+    ],
+)  # fmt: skip
+def test_an_old_setting_is_the_plans_with_what_the_page_was_where_the_link_left_it_out(old, now):
+    new = dict(parse_qsl(urlsplit(moved(f"/training-memory?{old}")).query))
+    assert new.items() >= now.items()
+    assert not [name for name in new if name.startswith("memory_") and name != "memory_tab"]
+
+
+def test_side_a_is_the_plans_too_and_one_that_knows_the_plan_stays():
+    new = dict(parse_qsl(urlsplit(moved("/training-memory?memory_a=lora%3Dtrue%26rank%3D4")).query))
+    side = dict(parse_qsl(new["memory_a"]))
+    assert side.items() >= (OLD_MEMORY | {"plan_lora": "bfloat16", "plan_rank": "4"}).items()
+    assert new.items() >= OLD_MEMORY.items()
+    alone = dict(parse_qsl(urlsplit(moved("/training-memory?memory_a=default")).query))
+    assert dict(parse_qsl(alone["memory_a"])).items() >= OLD_MEMORY.items()
+    for query in ("memory_a=plan_model%3Dgpt2%26kind%3Dfused", "memory_tab=items&plan_model=gpt2"):
+        assert moved(f"/training-memory?{query}") == f"/training-memory?{query}"
+
+
+def test_a_recipe_of_the_map_is_several_settings_of_the_plan():
+    new = dict(parse_qsl(urlsplit(moved("/what-fits?fits_work=train&fits_recipe=qlora")).query))
+    wanted = {
+        "fits_tab": "map", "plan_work": "train", "plan_model": "llama-2-13b",
+        "plan_precision": "pure_bf16", "plan_lora": "nf4_double_quant", "plan_length": "4096",
+    }  # fmt: skip
+    assert new.items() >= wanted.items()
+
+
 def test_every_saved_lesson_leads_to_a_page_and_to_an_address_that_moves_no_further():
     addresses = {row.address for row in PAGES}
     for saved in SAVED:
         new = moved(saved["address"])
         assert urlsplit(new).path.strip("/") in addresses, saved
         assert moved(new) == new, saved
-    assert all(row.when for row in load_moves())
+    assert all(row.when or row.any or row.defaults for row in load_moves())
 
 
 def test_every_lesson_of_today_stands_where_its_address_says():

@@ -29,11 +29,7 @@ STYLES: Final = (
 
 @dataclass(kw_only=True, slots=True)
 class LabDrawing(Drawing):
-    """A picture of a lab.
-
-    Attributes:
-        look: How the reader wants to see.
-    """
+    """A picture of a lab, and how the reader wants to see it."""
 
     look: Look
 
@@ -59,7 +55,7 @@ class LabDrawing(Drawing):
 
     def truth(self, x: Sequence[float] | npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
         """Add what would be without any rounding."""
-        self.line(x, y, exact_name(), "reference", dash="longdash")
+        self.line(x, y, _("exact"), "reference", dash="longdash")
 
     def ceiling(self, x: Sequence[Any], fmt_name: str, *, width: int, **axes: str) -> None:
         """Add the largest number of a format as a line over `x`."""
@@ -75,12 +71,7 @@ class LabDrawing(Drawing):
         )
 
     def layout(self, x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
-        """Return the theme's layout with these axes on top of the theme's own.
-
-        Args:
-            x: Fields of the horizontal axis; "title" is a plain translated text.
-            y: Fields of the vertical axis.
-        """
+        """Return the theme's layout with these axes on top; their "title" is a plain text."""
         layout = self.look.layout()
         axes = {
             name: layout[name] | {"zeroline": False} | fields | {"title": {"text": fields["title"]}}
@@ -103,8 +94,3 @@ def some(count: int, most: int = MAX_POINTS, always: Iterable[int] = ()) -> list
     """
     even = np.linspace(0, count - 1, min(count, most)).round().astype(int)
     return sorted({int(place) for place in (*even, *always) if 0 <= place < count})
-
-
-def exact_name() -> str:
-    """Return what the line without any rounding is called."""
-    return _("exact")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from core.dtypes.cast.cast_trace import CastTrace
+from core.dtypes.cast.explain_cast import CastTrace
 from core.dtypes.exact import exact_decimal
 from core.dtypes.number_formats.format import Format
 from core.dtypes.rounding import Overflow, Rounding

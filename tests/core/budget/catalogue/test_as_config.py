@@ -7,8 +7,7 @@ import pytest
 from core.budget.catalogue.as_config import config_of
 from core.budget.catalogue.hf_config import read_config
 from core.budget.weights.parameters import counts
-from core.models.chosen import FFN_RATIOS, llama_like
-from core.models.repeated import describe_gpt, describe_spec
+from core.models.chosen import FFN_RATIOS, describe_gpt, describe_spec, llama_like
 from core.models.spec import GPTShape
 
 

@@ -2,10 +2,10 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
-from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.hf_config import (
     KNOWN,
     MAX_CHARS,
@@ -14,228 +14,29 @@ from core.budget.catalogue.hf_config import (
     model_from_config,
     read_config,
 )
-from core.budget.catalogue.hf_families import DEFAULTS, FAMILIES, OTHER_NAMES
-from core.budget.cluster import Cluster
-from core.budget.compute.step_flops import step_flops
-from core.budget.recipe import TrainingRecipe
-from core.budget.serving.kv_cache import kv_cache
-from core.budget.serving.memory import inference_budget
-from core.budget.serving.plan import ServingPlan
+from core.budget.catalogue.hf_families import FAMILIES, OTHER_NAMES
 from core.budget.share import whole
-from core.budget.training.memory import training_budget
 from core.budget.weights.config_notes import config_notes
 from core.budget.weights.parameters import (
-    active_parameters,
-    count_parameters,
     counts,
     rows_and_columns,
 )
-from core.budget.weights.stored import size_of, weights_in
 from tests.core.budget.refusals import refused
 
-CLUSTER = Cluster(device=DEVICES["h100-sxm"])
-LLAMA = {
-    "model_type": "llama",
-    "architectures": ["LlamaForCausalLM"],
-    "num_hidden_layers": 3,
-    "hidden_size": 96,
-    "num_attention_heads": 6,
-    "num_key_value_heads": 2,
-    "intermediate_size": 200,
-    "vocab_size": 1000,
-    "max_position_embeddings": 512,
-    "tie_word_embeddings": False,
-}
+DATA = json.loads(Path(__file__).with_name("hf_cases.json").read_text(encoding="utf-8"))
+LLAMA, MIXTURE, LATENT, INDEXER, LLAMA_4 = (
+    DATA["parts"][name] for name in ("llama", "mixture", "latent", "indexer", "llama_4")
+)
 STORED = {"quantization_config": {"quant_method": "gptq", "bits": 4, "dataset": "c4" * 4000}}
-MIXTURE = {"num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 40}
-LATENT = {
-    "kv_lora_rank": 24,
-    "qk_nope_head_dim": 10,
-    "qk_rope_head_dim": 6,
-    "v_head_dim": 12,
-    "n_routed_experts": 6,
-    "num_experts_per_tok": 2,
-    "moe_intermediate_size": 40,
-    "n_shared_experts": 2,
-    "first_k_dense_replace": 1,
-    "n_group": 2,
-    "topk_group": 1,
-}
-INDEXER = {"index_n_heads": 4, "index_head_dim": 16, "index_topk": 8}
-EXPERTS = {
-    key: value
-    for key, value in LATENT.items()
-    if key not in {"kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"}
-}
-LLAMA_4 = {
-    "num_local_experts": 4,
-    "num_experts_per_tok": 1,
-    "intermediate_size_mlp": 300,
-    "attention_chunk_size": 8,
-    "interleave_moe_layer_step": 1,
-}
-DELTA = {
-    "linear_num_key_heads": 2,
-    "linear_num_value_heads": 6,
-    "linear_conv_kernel_dim": 3,
-    "linear_key_head_dim": 8,
-    "linear_value_head_dim": 10,
-    "head_dim": 16,
-    "layer_types": ["linear_attention", "full_attention", "linear_attention"],
-}
-MAMBA = {
-    "mamba_num_heads": 4,
-    "mamba_head_dim": 12,
-    "ssm_state_size": 8,
-    "n_groups": 2,
-    "conv_kernel": 3,
-    "head_dim": 16,
-}
-LAYERS_OF_ONE_PART = {
-    "hybrid_override_pattern": "ME*",
-    "n_routed_experts": 4,
-    "num_experts_per_tok": 2,
-    "moe_intermediate_size": 40,
-    "moe_shared_expert_intermediate_size": 80,
-}
-MAMBA_GRANITE = {
-    "mamba_n_heads": 4,
-    "mamba_d_state": 8,
-    "mamba_n_groups": 2,
-    "mamba_d_conv": 3,
-    "num_experts_per_tok": 2,
-    "layer_types": ["mamba", "attention", "mamba"],
-}
-MAMBA_FALCON = {
-    "mamba_n_heads": 4,
-    "mamba_d_head": 10,
-    "mamba_d_ssm": 40,
-    "mamba_d_state": 8,
-    "mamba_n_groups": 2,
-    "mamba_d_conv": 3,
-    "head_dim": 16,
-}
-GPT2 = {
-    "n_layer": 3,
-    "n_embd": 96,
-    "n_head": 6,
-    "vocab_size": 1000,
-    "n_positions": 64,
-    "architectures": ["GPT2LMHeadModel"],
-}
-CASES = {
-    "gpt2": [GPT2, GPT2 | {"n_inner": 100, "tie_word_embeddings": False}],
-    "gpt_neox": [LLAMA, LLAMA | {"attention_bias": False}],
-    "starcoder2": [LLAMA, LLAMA | {"use_bias": False, "tie_word_embeddings": True}],
-    "llama": [
-        LLAMA,
-        LLAMA | {"attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True},
-        LLAMA | {"head_dim": 32},
-    ],
-    "smollm3": [LLAMA | {"pad_token_id": 0}],
-    "granite": [LLAMA],
-    "mistral": [LLAMA | {"sliding_window": 32}, LLAMA | {"head_dim": 8, "sliding_window": None}],
-    "mixtral": [LLAMA | {"num_local_experts": 4, "num_experts_per_tok": 2}, LLAMA],
-    "qwen2": [LLAMA, LLAMA | {"use_sliding_window": True, "sliding_window": 9}],
-    "qwen3": [LLAMA | {"head_dim": 24}, LLAMA | {"attention_bias": True, "head_dim": 16}],
-    "qwen3_moe": [
-        LLAMA | MIXTURE | {"head_dim": 16},
-        LLAMA | MIXTURE | {"head_dim": 16, "mlp_only_layers": [0, 2]},
-        LLAMA | MIXTURE | {"head_dim": 16, "decoder_sparse_step": 2},
-    ],
-    "phi3": [LLAMA | {"pad_token_id": 0}],
-    "gemma": [LLAMA | {"head_dim": 32, "tie_word_embeddings": True}],
-    "gemma2": [LLAMA | {"head_dim": 32, "tie_word_embeddings": True, "sliding_window": 16}],
-    "gemma3_text": [LLAMA | {"head_dim": 32, "tie_word_embeddings": True}],
-    "deepseek_v2": [LLAMA | LATENT | {"q_lora_rank": 20, "moe_layer_freq": 1}],
-    "ministral": [LLAMA | {"head_dim": 16}],
-    "ernie4_5": [LLAMA | {"head_dim": 16}, LLAMA | {"head_dim": 16, "use_bias": True}],
-    "helium": [LLAMA | {"head_dim": 16}, LLAMA | {"head_dim": 16, "attention_bias": True}],
-    "granitemoe": [LLAMA | {"num_local_experts": 4, "num_experts_per_tok": 2}],
-    "seed_oss": [
-        LLAMA | {"head_dim": 16},
-        LLAMA | {"head_dim": 16, "attention_bias": False, "mlp_bias": True},
-    ],
-    "glm": [LLAMA | {"head_dim": 16, "pad_token_id": 0}],
-    "glm4": [LLAMA | {"head_dim": 16, "pad_token_id": 0}],
-    "hunyuan_v1_dense": [LLAMA | {"head_dim": 16}],
-    "exaone4": [LLAMA],
-    "arcee": [LLAMA, LLAMA | {"mlp_bias": True}],
-    "nemotron": [LLAMA, LLAMA | {"mlp_bias": True, "attention_bias": True}],
-    "cohere": [
-        LLAMA | {"tie_word_embeddings": True},
-        LLAMA | {"tie_word_embeddings": True, "use_qk_norm": True},
-    ],
-    "cohere2": [LLAMA | {"tie_word_embeddings": True}],
-    "stablelm": [LLAMA, LLAMA | {"use_qkv_bias": True}],
-    "deepseek_v32": [LLAMA | LATENT | INDEXER | {"q_lora_rank": 20}],
-    "gpt_oss": [
-        LLAMA | {"head_dim": 16, "num_local_experts": 4, "num_experts_per_tok": 2},
-        LLAMA | {"num_local_experts": 4, "num_experts_per_tok": 2, "attention_bias": False},
-    ],
-    "llama4_text": [
-        LLAMA | LLAMA_4,
-        LLAMA | LLAMA_4 | {"num_hidden_layers": 6, "interleave_moe_layer_step": 2},
-        LLAMA | LLAMA_4 | {"moe_layers": [2]},
-    ],
-    "glm4_moe": [
-        LLAMA | EXPERTS | {"attention_bias": True},
-        LLAMA | EXPERTS | {"use_qk_norm": True, "head_dim": 24},
-    ],
-    "olmo2": [LLAMA, LLAMA | {"attention_bias": True}],
-    "deepseek_v3": [LLAMA | LATENT | {"q_lora_rank": 20}, LLAMA | LATENT | {"q_lora_rank": None}],
-    "apertus": [LLAMA],
-    "ernie4_5_moe": [LLAMA | {"moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 40}],
-    "qwen2_moe": [
-        LLAMA | MIXTURE | {"shared_expert_intermediate_size": 120},
-        LLAMA | MIXTURE | {"shared_expert_intermediate_size": 80, "qkv_bias": False},
-    ],
-    "olmoe": [LLAMA | {"num_experts": 4, "num_experts_per_tok": 2}],
-    "qwen3_next": [
-        LLAMA | MIXTURE | DELTA | {"shared_expert_intermediate_size": 80},
-        LLAMA | MIXTURE | DELTA | {"shared_expert_intermediate_size": 40, "mlp_only_layers": [0]},
-    ],
-    "qwen3_5_text": [LLAMA | DELTA, LLAMA | DELTA | {"full_attention_interval": 2}],
-    "qwen3_5_moe_text": [LLAMA | MIXTURE | DELTA | {"shared_expert_intermediate_size": 40}],
-    "nemotron_h": [
-        LLAMA | MAMBA | {"hybrid_override_pattern": "M*-"},
-        LLAMA | MAMBA | {"layers_block_type": ["linear_attention", "full_attention", "mlp"]}
-        | {"use_bias": True, "use_conv_bias": False},
-        LLAMA | MAMBA | LAYERS_OF_ONE_PART,
-    ],
-    "granitemoehybrid": [
-        LLAMA | MAMBA_GRANITE | {"num_local_experts": 4, "shared_intermediate_size": 400},
-        LLAMA | MAMBA_GRANITE | {"num_local_experts": 0, "shared_intermediate_size": 40},
-    ],
-    "falcon_h1": [
-        LLAMA | MAMBA_FALCON,
-        LLAMA | MAMBA_FALCON | {"mamba_rms_norm": True, "head_dim": 32},
-    ],
-    "lfm2": [
-        LLAMA | {"layer_types": ["conv", "full_attention", "conv"], "block_ff_dim": 300}
-        | {"block_auto_adjust_ff_dim": adjusted, "conv_bias": adjusted, "block_multiple_of": 32}
-        for adjusted in (True, False)
-    ],
-    "lfm2_moe": [
-        LLAMA | MIXTURE | {"num_dense_layers": 1, "pad_token_id": 0}
-        | {"layer_types": ["conv", "full_attention", "conv"], "use_expert_bias": True},
-    ],
-    "gemma3n_text": [
-        LLAMA | {"head_dim": 32, "laurel_rank": 8, "altup_num_inputs": 3, "sliding_window": 16}
-        | {"hidden_size_per_layer_input": 10, "vocab_size_per_layer_input": 900}
-        | {"num_kv_shared_layers": 0, "tie_word_embeddings": True},
-    ],
-    "kimi_linear": [
-        LLAMA | LATENT | MIXTURE | {"head_dim": 6, "pad_token_id": 0, "linear_attn_config": {
-            "full_attn_layers": [2], "kda_layers": [1, 3],
-            "head_dim": 8, "num_heads": 4, "short_conv_kernel_size": 3,
-        }},
-    ],
-    "minicpm3": [
-        LLAMA | {"q_lora_rank": 20, "kv_lora_rank": 24}
-        | {"qk_nope_head_dim": 10, "qk_rope_head_dim": 6, "tie_word_embeddings": True},
-    ],
-}  # fmt: skip
+
+
+def joined(case):
+    """Return the fields of a case: those of the parts that it names and its own."""
+    parts = [each if isinstance(each, dict) else DATA["parts"][each] for each in case]
+    return {key: value for part in parts for key, value in part.items()}
+
+
+CASES = {kind: [joined(case) for case in cases] for kind, cases in DATA["cases"].items()}
 
 
 def shapes_of(kind, config):
@@ -360,51 +161,13 @@ def test_what_a_file_leaves_out_is_what_transformers_takes():
     """The defaults of every family, against the config classes of transformers as installed."""
     from transformers import AutoConfig
 
-    assert set(DEFAULTS) == set(FAMILIES)
-    for kind, defaults in DEFAULTS.items():
+    for kind, family in FAMILIES.items():
         theirs = AutoConfig.for_model(kind)
-        names = FAMILIES[kind].names
-        found = {name: getattr(theirs, names[name]) for name in defaults}
-        assert found == dict(defaults), kind
-        for key, value in FAMILIES[kind].missing.items():
+        found = {name: getattr(theirs, family.names[name]) for name in family.defaults}
+        assert found == family.defaults, kind
+        for key, value in family.missing.items():
             fields = [name for name in (key, *OTHER_NAMES.get(key, ())) if hasattr(theirs, name)]
             assert not fields or getattr(theirs, fields[0]) == value, (kind, key)
-
-
-def test_a_missing_vocabulary_or_context_is_the_default_of_the_family():
-    short = {"vocab_size", "max_position_embeddings"}
-    llama = {key: value for key, value in LLAMA.items() if key not in short}
-    for kind, expected in (("llama", (32_000, 2048)), ("qwen2", (151_936, 32_768))):
-        spec = model_from_config(llama | {"model_type": kind})
-        assert (spec.vocab_size, spec.seq_len) == expected, kind
-    assert model_from_config(llama | {"vocab_size": None}).vocab_size == 32_000
-    gpt2 = {key: value for key, value in GPT2.items() if key != "n_positions"}
-    assert model_from_config(gpt2 | {"model_type": "gpt2"}).learned_positions == 1024
-
-
-@pytest.mark.slow
-def test_a_file_without_vocabulary_counts_as_the_module_that_transformers_builds_of_it():
-    for kind in ("llama", "qwen2", "gemma", "stablelm"):
-        sizes = {key: each for key, each in CASES[kind][0].items() if key != "model_type"}
-        del sizes["vocab_size"]
-        spec = model_from_config(sizes | {"model_type": kind})
-        assert counts(spec).total == parameters_of(kind, sizes), kind
-
-
-def test_nothing_counted_of_a_guessed_layout_is_exact():
-    guess = model_from_config(LLAMA | {"model_type": "llama9"})
-    trained = training_budget(guess, TrainingRecipe(seq_len=128), CLUSTER)
-    trees = (
-        count_parameters(guess), active_parameters(guess), trained.item,
-        inference_budget(guess, ServingPlan(prompt_len=100, output_len=28), CLUSTER).item,
-        weights_in(size_of("own", guess), "int8"), kv_cache(guess, 128),
-        step_flops(guess, TrainingRecipe(seq_len=128)),
-    )  # fmt: skip
-    for tree in trees:
-        assert not [line.name for line in tree.walk() if line.kind == "exact"], tree.name
-    known = model_from_config(LLAMA)
-    assert count_parameters(known).kind == "exact"
-    assert count_parameters(known).amount == count_parameters(guess).amount
 
 
 def test_the_language_part_of_a_model_that_also_sees_is_taken():

@@ -7,6 +7,7 @@ leaves to the code of transformers is left out here too.
 import json
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from core.budget.compute.block_operations import op_intensities
 from core.budget.compute.conventions import crossing
 from core.budget.compute.forward_flops import forward_flops, is_pairs
 from core.budget.compute.step_flops import step_flops
+from core.budget.item import Formula
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.serving.kv_cache import (
     kv_cache,
@@ -52,269 +54,13 @@ def layers(each, times, other="full_attention"):
     return ([each] * 3 + [other]) * times
 
 
-def places(num_layers, full, kind, other):
-    return [other if layer in full else kind for layer in range(num_layers)]
-
-
-QWEN_LINEAR = {
-    "linear_num_key_heads": 16,
-    "linear_key_head_dim": 128,
-    "linear_num_value_heads": 32,
-    "linear_value_head_dim": 128,
-    "linear_conv_kernel_dim": 4,
-    "head_dim": 256,
-}
-GEMMA_3N = {
-    "hidden_size_per_layer_input": 256,
-    "vocab_size_per_layer_input": 262_144,
-    "altup_num_inputs": 4,
-    "laurel_rank": 64,
-    "num_kv_shared_layers": 15,
-    "sliding_window": 512,
-    "head_dim": 256,
-    "layer_types": (["sliding_attention"] * 4 + ["full_attention"]) * 7,
-}
-# Name: the file, its parameters, bytes of cache per token in 16 bits, bytes of state.
+# Name: the file, its parameters, bytes of cache per token in 16 bits, bytes of state. Gemma 3n E4B
+# has 6.87 B as published: its files hold the keys and values of the 15 layers that share others'.
 TABLE = {
-    "Apertus 8B": (
-        config("apertus", 32, 4096, 32, 8, 21_504, 131_072, hidden_act="xielu", qk_norm=True),
-        *(8_053_338_176, 32 * 2 * 8 * 128 * 2, 0),
-    ),
-    "Command R7B": (
-        config(
-            *("cohere2", 32, 4096, 32, 8, 14_336, 256_000),
-            sliding_window=4096,
-            sliding_window_pattern=4,
-            layer_switch=4,
-            use_embedding_sharing=True,
-            order_of_interleaved_layers="local_attn_first",
-        ),
-        *(8_028_033_024, 32 * 2 * 8 * 128 * 2, 0),
-    ),
-    "ERNIE 4.5 21B-A3B": (
-        config(
-            *("ernie4_5_moe", 28, 2560, 20, 4, 12_288, 103_424),
-            moe_num_experts=64,
-            moe_k=6,
-            moe_num_shared_experts=2,
-            head_dim=128,
-            moe_intermediate_size=1536,
-            moe_layer_start_index=1,
-            moe_layer_end_index=27,
-            moe_layer_interval=1,
-            use_bias=False,
-        ),
-        *(21_825_437_888, 28 * 2 * 4 * 128 * 2, 0),
-    ),
-    "EXAONE 4.0 32B": (
-        config(
-            *("exaone4", 64, 5120, 40, 8, 27_392, 102_400),
-            sliding_window=4096,
-            sliding_window_pattern="LLLG",
-            layer_types=layers("sliding_attention", 16),
-        ),
-        *(32_003_216_384, 64 * 2 * 8 * 128 * 2, 0),
-    ),
-    "Falcon-H1 7B": (
-        config(
-            *("falcon_h1", 44, 3072, 12, 2, 12_288, 130_048),
-            mamba_d_state=256,
-            mamba_n_groups=1,
-            mamba_n_heads=24,
-            head_dim=128,
-            mamba_d_head=128,
-            mamba_d_ssm=3072,
-            mamba_expand=2,
-            mamba_d_conv=4,
-        ),
-        *(7_585_513_568, 44 * 2 * 2 * 128 * 2, 44 * (3072 * 256 * 4 + (3072 + 512) * 3 * 2)),
-    ),
-    # 6.87 B as published: its files hold the keys and values of the 15 layers that share others'
-    "Gemma 3n E4B": (
-        config("gemma3n_text", 35, 2048, 8, 2, [16_384] * 35, 262_400, **GEMMA_3N),
-        *(6_866_696_688, 20 * 2 * 2 * 256 * 2, 0),
-    ),
-    "Granite 4.0 H-Small": (
-        config(
-            *("granitemoehybrid", 40, 4096, 32, 8, 768, 100_352),
-            num_local_experts=72,
-            num_experts_per_tok=10,
-            tie_word_embeddings=True,
-            shared_intermediate_size=1536,
-            mamba_d_state=128,
-            mamba_d_conv=4,
-            layer_types=places(40, {5, 15, 25, 35}, "mamba", "attention"),
-        ),
-        *(32_207_337_984, 4 * 2 * 8 * 128 * 2, 36 * (8192 * 128 * 4 + (8192 + 256) * 3 * 2)),
-    ),
-    "Kimi Linear 48B-A3B": (
-        config(
-            *("kimi_linear", 27, 2304, 32, 32, 9216, 163_840),
-            num_experts=256,
-            num_experts_per_token=8,
-            num_shared_experts=1,
-            moe_intermediate_size=1024,
-            first_k_dense_replace=1,
-            moe_layer_freq=1,
-            kv_lora_rank=512,
-            q_lora_rank=None,
-            qk_nope_head_dim=128,
-            head_dim=72,
-            qk_rope_head_dim=64,
-            v_head_dim=128,
-            model_max_length=1_048_576,
-            linear_attn_config={
-                "full_attn_layers": [4, 8, 12, 16, 20, 24, 27],
-                "kda_layers": [n for n in range(1, 27) if n % 4],
-                "head_dim": 128,
-                "num_heads": 32,
-                "short_conv_kernel_size": 4,
-            },
-        ),
-        *(49_122_675_072, 7 * (512 + 64) * 2, 20 * (4096 * 128 * 4 + 3 * 4096 * 3 * 2)),
-    ),
-    "LFM2 2.6B": (
-        config(
-            *("lfm2", 30, 2048, 32, 8, 10_752, 65_536),
-            tie_embedding=True,
-            conv_L_cache=3,
-            conv_dim=2048,
-            layer_types=places(30, {2, 5, 9, 13, 17, 21, 24, 27}, "conv", "full_attention"),
-        ),
-        *(2_569_272_320, 8 * 2 * 8 * 64 * 2, 22 * 2048 * 2 * 2),
-    ),
-    "MiniCPM3 4B": (
-        config(
-            *("minicpm3", 62, 2560, 40, 40, 6400, 73_448),
-            q_lora_rank=768,
-            kv_lora_rank=256,
-            qk_nope_head_dim=64,
-            qk_rope_head_dim=32,
-        ),
-        *(4_073_875_968, 62 * (256 + 32) * 2, 0),
-    ),
-    "Nemotron-H 8B": (
-        config(
-            *("nemotron_h", 52, 4096, 32, 8, 21_504, 131_072),
-            hybrid_override_pattern="M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-",
-            ssm_state_size=128,
-            conv_kernel=4,
-            expand=2,
-            attention_head_dim=128,
-            mamba_num_heads=128,
-            mamba_head_dim=64,
-            n_groups=8,
-        ),
-        *(8_100_852_736, 4 * 2 * 8 * 128 * 2, 24 * (8192 * 128 * 4 + (8192 + 2048) * 3 * 2)),
-    ),
-    "Qwen1.5-MoE A2.7B": (
-        config(
-            *("qwen2_moe", 24, 2048, 16, 16, 5632, 151_936),
-            num_experts=60,
-            num_experts_per_tok=4,
-            moe_intermediate_size=1408,
-            shared_expert_intermediate_size=5632,
-            decoder_sparse_step=1,
-            sliding_window=32_768,
-            use_sliding_window=False,
-            max_window_layers=21,
-        ),
-        *(14_315_784_192, 24 * 2 * 16 * 128 * 2, 0),
-    ),
-    "Qwen3-Next 80B-A3B": (
-        config(
-            *("qwen3_next", 48, 2048, 16, 2, 5120, 151_936),
-            num_experts=512,
-            num_experts_per_tok=10,
-            moe_intermediate_size=512,
-            shared_expert_intermediate_size=512,
-            full_attention_interval=4,
-            **QWEN_LINEAR,
-        ),
-        *(79_674_391_296, 12 * 2 * 2 * 256 * 2, 36 * (32 * 128 * 128 * 4 + 8192 * 3 * 2)),
-    ),
-    "Qwen3.5 4B": (
-        {
-            "model_type": "qwen3_5",
-            "architectures": ["Qwen3_5ForConditionalGeneration"],
-            "text_config": config(
-                *("qwen3_5_text", 32, 2560, 16, 4, 9216, 248_320),
-                attn_output_gate=True,
-                tie_word_embeddings=True,
-                layer_types=layers("linear_attention", 8),
-                **QWEN_LINEAR,
-            ),
-        },
-        *(4_205_751_296, 8 * 2 * 4 * 256 * 2, 24 * (32 * 128 * 128 * 4 + 8192 * 3 * 2)),
-    ),
-    # right before, and still
-    "DeepSeek-V2-Lite": (
-        config(
-            *("deepseek_v2", 27, 2048, 16, 16, 10_944, 102_400),
-            n_routed_experts=64,
-            n_shared_experts=2,
-            num_experts_per_tok=6,
-            moe_intermediate_size=1408,
-            first_k_dense_replace=1,
-            moe_layer_freq=1,
-            kv_lora_rank=512,
-            q_lora_rank=None,
-            qk_nope_head_dim=128,
-            qk_rope_head_dim=64,
-            v_head_dim=128,
-        ),
-        *(15_706_484_224, 27 * (512 + 64) * 2, 0),
-    ),
-    "EXAONE 4.0 1.2B": (
-        config(
-            *("exaone4", 30, 2048, 32, 8, 4096, 102_400),
-            sliding_window=None,
-            sliding_window_pattern="LLLG",
-            tie_word_embeddings=True,
-        ),
-        *(1_279_391_488, 30 * 2 * 8 * 64 * 2, 0),
-    ),
-    "Granite 3.1 3B-A800M": (
-        config(
-            *("granitemoe", 32, 1536, 24, 8, 512, 49_155),
-            num_local_experts=40,
-            num_experts_per_tok=8,
-            tie_word_embeddings=True,
-        ),
-        *(3_298_793_472, 32 * 2 * 8 * 64 * 2, 0),
-    ),
-    "Hunyuan 7B": (
-        config(
-            *("hunyuan_v1_dense", 32, 4096, 32, 8, 14_336, 128_167),
-            head_dim=128,
-            tie_word_embeddings=True,
-        ),
-        *(7_504_568_320, 32 * 2 * 8 * 128 * 2, 0),
-    ),
-    "OLMoE 7B-A1B": (
-        config(
-            *("olmoe", 16, 2048, 16, 16, 1024, 50_304),
-            num_experts=64,
-            num_experts_per_tok=8,
-        ),
-        *(6_919_161_856, 16 * 2 * 16 * 128 * 2, 0),
-    ),
-    "Phi-4-mini": (
-        config(
-            *("phi3", 32, 3072, 24, 8, 8192, 200_064),
-            sliding_window=262_144,
-            tie_word_embeddings=True,
-        ),
-        *(3_836_021_760, 32 * 2 * 8 * 128 * 2, 0),
-    ),
-    "Qwen2.5-72B": (
-        config("qwen2", 80, 8192, 64, 8, 29_696, 152_064, use_sliding_window=False),
-        *(72_957_861_888, 80 * 2 * 8 * 128 * 2, 0),
-    ),
-    "Qwen2.5-VL 7B": (
-        config("qwen2_5_vl", 28, 3584, 28, 4, 18_944, 152_064, vision_config={"hidden_size": 1280}),
-        *(7_615_616_512, 28 * 2 * 4 * 128 * 2, 0),
-    ),
+    name: (row["file"], row["parameters"], Formula(row["cache"])(), Formula(row["state"])())
+    for name, row in json.loads(
+        Path(__file__).with_name("hybrids.json").read_text(encoding="utf-8")
+    ).items()
 }
 HYBRIDS = [name for name, (*_file, state) in TABLE.items() if state]
 

@@ -57,7 +57,3 @@ def test_an_optimizer_steps_as_asked_or_as_it_can():
     assert walk(OPTIMIZERS["adam8bit"], "foreach") == "fused"
     assert walk(OPTIMIZERS["muon"], "fused") == "for_loop"
     assert walk(OPTIMIZERS["rmsprop"], "fused") == "for_loop"
-
-
-def test_eight_bit_adam_takes_2_bytes_and_two_scales_for_256_numbers():
-    assert OPTIMIZERS["adam8bit"].state.of({"num_updated": 256}) == 2 * 256 + 2 * 4

@@ -12,11 +12,6 @@ def test_the_named_recipes_take_8_12_16_18_and_20_bytes_a_parameter_with_adamw()
     assert {key: row.with_adam for key, row in PRECISIONS.items()} == expected
 
 
-def test_an_fp32_master_copy_saves_nothing_over_fp32_but_activations():
-    assert PRECISIONS["mixed_bf16"].with_adam == PRECISIONS["fp32"].with_adam
-    assert PRECISIONS["mixed_bf16"].value < PRECISIONS["fp32"].value
-
-
 def test_torch_autocast_leaves_weight_gradient_and_moments_in_fp32():
     layer = torch.nn.Linear(4, 4)
     optimizer = torch.optim.AdamW(layer.parameters())

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from core.budget.catalogue.devices import DEVICES, custom_device
-from core.budget.catalogue.usable_memory import HALF_A_DIGIT, KEPT, SPREAD, less_the_driver, seen
+from core.budget.catalogue.usable_memory import HALF_A_DIGIT, KEPT, SPREAD, usable_memory
 from core.units import GIB
 
 REPORTED_MIB = {  # by nvidia-smi: modal-labs/modal-client#2797
@@ -44,20 +44,13 @@ def test_torch_s_own_readings_lie_in_the_band_and_the_value_is_one_of_them():
             assert round((device.memory_usable + device.context) / GIB, 2) in readings(key), key
 
 
-def test_the_band_holds_a_small_context_and_a_large_one():
-    a100 = DEVICES["a100-80gb"].usable
-    assert a100.low / GIB == pytest.approx(79.14 - HALF_A_DIGIT - 700 / 1024)
-    assert a100.high / GIB == pytest.approx(79.35 + HALF_A_DIGIT - 300 / 1024)
-    assert a100.substituted.endswith("- 536,870,912")
-
-
 def test_one_reading_may_be_as_far_off_as_readings_of_one_device_lie_apart():
     apart = [max(found) - min(found) for found in map(readings, DEVICES) if len(found) > 1]
     assert max(apart) == pytest.approx(SPREAD)
-    alone = seen({79.11: "somebody#1"})
+    alone = usable_memory({"seen": {"somebody#1": 79.11}}, 80)
     below, above = alone.evidence.band
     assert (below * 79.11, above * 79.11) == pytest.approx((SPREAD, SPREAD))
-    below, above = seen({2.0: "somebody#1", 4.0: "somebody#2"}).evidence.band
+    below, above = usable_memory({"seen": {"a#1": 2.0, "b#2": 4.0}}, 8).evidence.band
     assert (2 * below, 2 * above) == pytest.approx((HALF_A_DIGIT, 2 + HALF_A_DIGIT))
 
 
@@ -68,7 +61,7 @@ def test_what_nvidia_s_driver_keeps_is_what_it_keeps_of_devices_with_a_reading()
         for reading in readings(key)
     ]
     assert (min(kept), max(kept)) == pytest.approx(KEPT, abs=0.005)
-    h200 = less_the_driver(143_771)
+    h200 = usable_memory({"nvidia_smi": 143_771}, 141)
     below, above = h200.evidence.band
     assert h200.gib * (1 - below) < 143_771 / 1024 - max(kept) + 0.01
     assert h200.gib * (1 + above) > 143_771 / 1024 - min(kept) - 0.01

@@ -20,13 +20,6 @@ def test_the_layout_plays_no_part_and_the_peak_is_what_the_simulation_finds():
     assert alone.peak.amount == pytest.approx(simulated, rel=0.01)
 
 
-def test_the_largest_moment_is_the_peak():
-    found = on_one_device(named_scenario("llama-2-7b", "h100-sxm"))
-    sums = {name: sum(part.amount for part in parts) for name, parts in found.moments}
-    assert max(sums, key=lambda name: sums[name]) == found.largest
-    assert sums[found.largest] == found.peak.amount
-
-
 def test_what_cannot_be_trained_is_a_sentence():
     with pytest.raises(ValueError, match="seq_len is 4096; it must lie between 1 and 1,024"):
         on_one_device(named_scenario("gpt2", "t4", TrainingRecipe(seq_len=4096)))

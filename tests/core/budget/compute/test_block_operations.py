@@ -51,27 +51,12 @@ def test_all_blocks_and_the_head_bound_what_decoding_reaches():
         assert 100 * share.amount == pytest.approx(percent, rel=5e-3), key
 
 
-def test_decoding_is_bound_by_memory_and_a_long_prefill_is_not():
-    decode, prefill = (
-        by_name("llama-3.1-8b", 4096, phase=phase) for phase in ("decode", "prefill")
-    )
-    for name in ("queries, keys, values", "gate and up", "down", "head"):
-        assert decode[name].intensity.amount == pytest.approx(1, rel=1e-2)
-        assert prefill[name].intensity.amount > 1000
-
-
 def test_attention_of_one_new_token_does_as_many_flops_a_byte_as_heads_share_a_key():
     for key, heads_to_a_key in (("llama-2-7b", 1), ("llama-3.1-8b", 4), ("qwen3-32b", 8)):
         attention = by_name(key, 100_000, phase="decode")["attention"]
         assert attention.intensity.amount == pytest.approx(heads_to_a_key, rel=1e-3)
     latent = by_name("deepseek-v3", 100_000, phase="decode")["attention"]
     assert latent.intensity.amount > 200
-
-
-def test_a_batch_raises_the_intensity_of_weights_but_not_of_the_cache():
-    one, many = (by_name("llama-3.1-8b", 4096, phase="decode", batch_size=size) for size in (1, 64))
-    assert many["down"].intensity.amount > 50 * one["down"].intensity.amount
-    assert many["attention"].intensity.amount == one["attention"].intensity.amount
 
 
 def test_experts_read_those_that_are_chosen_and_all_of_them_in_a_large_batch():
@@ -90,11 +75,6 @@ def test_a_window_caps_the_keys_that_are_read_in_the_layers_that_have_it():
     assert "attention" not in beyond
     mixed = by_name("gemma-2-9b", 32_768, phase="decode")
     assert mixed["attention"].times == mixed["sliding-window attention"].times == 21
-
-
-def test_dense_layers_stand_beside_those_with_experts():
-    times = {name: each.times for name, each in by_name("deepseek-v3", 64).items()}
-    assert (times["down"], times["experts"], times["attention"], times["head"]) == (3, 58, 61, 1)
 
 
 def test_what_cannot_be_is_refused():

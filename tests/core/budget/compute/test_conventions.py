@@ -28,17 +28,6 @@ def test_torchtitan_s_33_and_39_percent_are_full_attention():
         assert got["causal attention"] == pytest.approx(causal, abs=5e-4)
 
 
-def test_the_sparse_peak_halves_it_and_the_hardware_count_is_the_higher_one():
-    got = shares(5762)
-    assert got["sparse peak"] == got["full attention"] / 2
-    assert got["hardware (HFU), causal"] > got["causal attention"]
-
-
-def test_accumulation_changes_nothing():
-    one = TrainingRecipe(batch_size=2, seq_len=8192, checkpointing="selective")
-    assert shares(5762, recipe=one) == shares(5762)
-
-
 def test_no_tokens_are_no_utilisation_and_negative_ones_are_refused():
     assert set(shares(0).values()) == {0}
     refused("tokens_per_second is -1; it must lie between 0 and", shares, -1)

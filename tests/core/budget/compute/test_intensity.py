@@ -2,9 +2,7 @@
 
 import pytest
 
-from core.budget.catalogue.devices import DEVICES
 from core.budget.compute.intensity import (
-    ITEM_BYTES,
     bound,
     elementwise,
     examples,
@@ -48,20 +46,10 @@ def test_a_bound_is_a_share_and_the_time_is_the_longer_of_the_two():
         assert operation.flops.amount / seconds == pytest.approx(share * PEAK)
 
 
-def test_every_device_has_a_ridge():
-    for key, device in DEVICES.items():
-        assert ridge(max(device.peak.values()), device.bandwidth).amount > 1, key
-
-
 def test_sizes_and_devices_that_cannot_be_are_refused():
     refused("size is 0; it must lie between 1 and", examples, 0)
     refused("bandwidth is 0; it must lie between 1 and", ridge, 1.0, 0)
     refused("flops_per_second is 0", bound, examples(2)[0], 0, 1.0)
-
-
-def test_numbers_of_four_bytes_halve_every_intensity_of_two():
-    for half, full in zip(examples(1024, 2), examples(1024, ITEM_BYTES["float32"]), strict=True):
-        assert half.intensity.amount == pytest.approx(2 * full.intensity.amount)
 
 
 def test_bytes_moved_are_the_fewest_so_what_follows_from_them_is_a_bound():

@@ -6,57 +6,13 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.fits.jobs import (
-    SERVING_FORMATS,
     TRAINING_WAYS,
-    Layout,
-    Serving,
     Training,
-    serving_ways,
     training_ways,
 )
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.serving.memory import serving_memory
-from core.budget.serving.plan import ServingPlan
 from core.budget.training.memory import training_budget
 from tests.core.budget.refusals import refused
-
-SPEC = MODELS["llama-2-7b"]
-PLAN = ServingPlan(prompt_len=1000, output_len=24)
-
-
-def test_a_need_is_what_serving_keeps_on_a_device():
-    assert Serving(PLAN).need(SPEC) == serving_memory(SPEC, PLAN)
-
-
-def test_devices_share_and_sequences_add():
-    one, two = Serving(PLAN).need(SPEC), Serving(PLAN).on(2).need(SPEC)
-    more = Serving(PLAN).sized("sequences", 3).need(SPEC)
-    assert two.child("KV cache").amount * 2 == one.child("KV cache").amount
-    assert more.child("KV cache").amount == 3 * one.child("KV cache").amount
-    assert more.child("weights") == one.child("weights")
-
-
-def test_the_length_is_that_of_prompt_and_answer():
-    job = Serving(PLAN).sized("tokens", 2048)
-    assert job.plan.context == 2048
-    assert job.plan.output_len == 24
-
-
-def test_every_format_is_a_plan_of_its_own():
-    ways = serving_ways(PLAN)
-    assert {way: job.plan.weight_format for way, job in ways.items()} == dict(SERVING_FORMATS)
-    assert all(job.plan.prompt_len == 1000 for job in ways.values())
-
-
-def test_a_layout_is_taken_as_far_as_there_are_devices():
-    job = Training(TrainingRecipe(), layout=Layout(context=4, pipeline=2, virtual_stages=2))
-    found = {number: job.on(number).cluster(DEVICES["t4"]) for number in (1, 2, 4, 8, 16)}
-    assert [each.context for each in found.values()] == [1, 2, 4, 4, 4]
-    assert [each.pipeline for each in found.values()] == [1, 1, 1, 2, 2]
-    assert [each.virtual_stages for each in found.values()] == [1, 1, 1, 2, 2]
-    assert found[16].data == 2
-    ways = training_ways(TrainingRecipe(), job.layout)
-    assert {way.layout for way in ways.values()} == {job.layout}
 
 
 def test_a_training_job_is_spread_and_sized():

@@ -7,7 +7,7 @@ import pytest
 from core.budget.catalogue.devices import DEVICES, custom_device
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.fits.jobs import SERVING_FORMATS, Serving, serving_ways
+from core.budget.fits.jobs import SERVING_FORMATS, serving_ways
 from core.budget.fits.matrix import first_failing, lines, matrix, row
 from core.budget.item import Item, total
 from core.budget.serving.memory import inference_budget
@@ -42,13 +42,6 @@ def test_every_cell_says_what_a_budget_of_its_own_says():
         assert cell.verdict == budget.verdict, (model, way, device)
 
 
-def test_a_smaller_format_never_needs_more():
-    cells = matrix(MODELS, serving_ways(PLAN), {"t4": DEVICES["t4"]})
-    for model in MODELS:
-        needs = [cells[model, way, "t4"].need.amount for way in ("fp32", "bf16", "int8", "int4")]
-        assert needs == sorted(needs, reverse=True), model
-
-
 def test_the_first_failing_item_is_where_adding_up_leaves_the_memory():
     parts = [bytes_of("weights", 50), bytes_of("KV cache", 30), bytes_of("workspace", 20)]
     need = total("job", parts, source="test")
@@ -66,10 +59,6 @@ def test_of_the_moments_of_a_step_only_the_largest_fills_the_memory():
 
     assert [part.name for part in lines(need)] == ["weights", "activations", "logits", "overhead"]
     assert sum(part.amount for part in lines(need)) == need.amount
-
-
-def test_a_lone_item_is_its_own_line():
-    assert [part.name for part in lines(bytes_of("weights", 3))] == ["weights"]
 
 
 class Cannot:
@@ -115,9 +104,3 @@ def test_the_corrected_sentences_of_the_notes(model, way, device, reason):
     plan = ServingPlan(prompt_len=512, output_len=128)
     (cell,) = row(MODELS[model], serving_ways(plan)[way], [DEVICES[device]])
     assert cell.reason == reason
-
-
-def test_a_context_beyond_the_models_own_is_cut_to_it():
-    long = Serving(ServingPlan(prompt_len=100_000, output_len=10))
-    own = Serving(ServingPlan(prompt_len=1014, output_len=10))
-    assert long.need(MODELS["gpt2"]) == own.need(MODELS["gpt2"])

@@ -1,5 +1,7 @@
 """Planes of the matrix against the matrix and the solver themselves."""
 
+from dataclasses import replace
+
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.fits.jobs import serving_ways, training_ways
@@ -24,14 +26,14 @@ def test_every_plane_shows_the_cells_of_the_matrix():
         assert (first.rows, first.columns) == (tuple(FEW), tuple(SOME))
         assert (second.rows, second.columns) == (tuple(ways), tuple(SOME))
         assert (third.rows, third.columns) == (tuple(FEW), tuple(ways))
-        for key in FEW:
-            for column in SOME:
-                assert first.cells[key, column] == cells[key, way, column]
-            for each in ways:
-                assert third.cells[key, each] == cells[key, each, device]
-        for each in ways:
-            for column in SOME:
-                assert second.cells[each, column] == cells[model, each, column]
+        pairs = [(first, (key, column), cells[key, way, column]) for key in FEW for column in SOME]
+        pairs += [(third, (key, each), cells[key, each, device]) for key in FEW for each in ways]
+        pairs += [
+            (second, (each, column), cells[model, each, column]) for each in ways for column in SOME
+        ]
+        for plane, place, cell in pairs:
+            binding = {} if plane.fewest[place] else {"reason": plane.cells[place].reason}
+            assert plane.cells[place] == replace(cell, **binding), place
 
 
 def test_the_fewest_devices_are_those_that_the_solver_finds():

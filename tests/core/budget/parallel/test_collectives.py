@@ -9,11 +9,9 @@ from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.parallel.collectives import (
     NAMES,
-    PATTERNS,
     chunks,
     collective_of,
     collectives,
-    held_after,
     nodes,
     parts_of_whole,
     turns,
@@ -23,10 +21,10 @@ from core.budget.parallel.ring import ring_all_reduce
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import shares
 from core.models.spec import Mixture
+from tests.core.budget.parallel.held import PATTERNS, held_after
 from tests.core.budget.test_share import model
 
 SIZES = range(2, 65)
-RECIPE = TrainingRecipe(seq_len=128 * 63, accumulation=4)
 
 
 def spread(num_ranks, **split):

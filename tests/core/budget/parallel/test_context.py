@@ -30,23 +30,6 @@ def test_a_rank_of_llama_sends_seven_eighths_of_all_keys_and_values_three_times_
     assert again.child("context parallel").amount == 32 * 4 * 469_762_048
 
 
-def test_tensor_ranks_share_the_keys_that_go_round():
-    both = Cluster(device=DEVICES["h100-sxm"], num_devices=16, context=8, tensor=2)
-    halved = communication(LLAMA, LONG, both).child("context parallel")
-    assert halved.amount == communication(LLAMA, LONG, EIGHT).child("context parallel").amount / 2
-
-
-def test_one_context_rank_is_none():
-    spread = Cluster(device=DEVICES["h100-sxm"], num_devices=8, tensor=2, zero_stage=1)
-    assert local_recipe(LONG, spread) is LONG
-    same = replace(spread, context=1)
-    assert training_budget(LLAMA, LONG, same) == training_budget(LLAMA, LONG, spread)
-    lines = [each.name for each in communication(LLAMA, LONG, spread).walk()]
-    assert "context parallel" not in lines
-    lines = [each.name for each in training_budget(LLAMA, LONG, spread).item.walk()]
-    assert "received keys and values" not in lines
-
-
 def test_activations_fall_to_a_rank_s_tokens_and_weights_stay():
     """Megatron-LM, user guide: the activation memory is smaller by the size of the group."""
     for context in (2, 4, 8):

@@ -52,34 +52,15 @@ def test_data_ranks_cross_over_as_many_network_cards_as_they_have_in_a_node():
         assert found.link_name == BETWEEN
 
 
-def test_the_groups_of_all_axes_have_the_devices_of_the_cluster():
-    spread = cluster(512, tensor=4, pipeline=4, expert=8)
-    sizes = {axis: group(spread, axis) for axis in ("tensor", "expert", "expert data", "pipeline")}
-    assert [one.size for one in sizes.values()] == [4, 8, 4, 4]
-    assert [one.stride for one in sizes.values()] == [1, 4, 32, 128]
-
-
 def test_all_to_all_is_slowed_by_the_part_that_leaves_the_node():
     found = group(cluster(64, expert=64), "expert")
     seconds = (63 / 64) / found.all_to_all
     assert seconds == pytest.approx((56 / 64) / CARD)  # 56 of 64 parts go to other nodes
 
 
-def test_a_neighbour_in_another_node_is_one_network_card_away():
-    assert group(cluster(64, pipeline=8), "pipeline").neighbour == CARD
-    assert group(cluster(8, pipeline=8), "pipeline").neighbour == NVLINK
-
-
 def test_a_link_that_carries_nothing_is_a_sentence():
     assert check_speed(1.0) == 1.0
     refused("carries 0 bytes a second; type its bandwidth", check_speed, 0)
-
-
-def test_every_rank_stands_somewhere_once():
-    spread = cluster(96, tensor=4, pipeline=3)
-    ranks = [rank_at(spread, number) for number in range(96)]
-    assert len({(one.stage, one.replica, one.tensor) for one in ranks}) == 96
-    assert {one.node for one in ranks} == set(range(12))
 
 
 def test_the_places_are_those_of_a_device_mesh():

@@ -18,7 +18,6 @@ from core.budget.serving.decode_speeds import (
     with_measured_mbu,
 )
 from core.budget.serving.plan import ServingPlan
-from tests.core.budget.refusals import refused
 
 # The two rows of the table that fit no rule: Llama-2 70B on 2 devices is a third faster than
 # Llama-3.1 70B, and 405B is the only one whose feed-forward width is 53,248.
@@ -103,13 +102,6 @@ def test_the_share_of_the_bandwidth_is_the_one_that_the_source_reports():
     assert not reported
 
 
-def test_fewer_bits_use_less_of_the_bandwidth_and_nothing_uses_all():
-    found = measured_fit()
-    assert 0.5 < found.shares[4] < found.shares[8] < found.shares[16] < 0.85
-    assert 10e-6 < found.launch_seconds < 100e-6
-    assert 10e-6 < found.join_seconds < 100e-6
-
-
 def test_a_format_is_read_like_the_width_of_its_codes():
     shares = measured_fit().shares
     for name, width in (
@@ -123,10 +115,3 @@ def test_a_format_is_read_like_the_width_of_its_codes():
     ):
         assert measured_mbu(name) == shares[width], name
     assert code_width(6.25) == 8
-
-
-def test_a_plan_takes_the_share_that_was_measured_for_its_weights():
-    plan = with_measured_mbu(ServingPlan(weight_format="int4_group128", concurrency=7))
-    assert plan.mbu == measured_mbu("int4_group128")
-    assert plan.concurrency == 7
-    refused("weight_format is 'int3'; use one of: float64", measured_mbu, "int3")

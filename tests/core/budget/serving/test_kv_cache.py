@@ -9,7 +9,6 @@ from core.budget.serving.kv_cache import (
     AS_MADE,
     MHA,
     MQA,
-    NO_WINDOWS,
     kv_cache,
     kv_cache_bytes_per_token,
     kv_read,
@@ -21,7 +20,6 @@ from core.budget.weights.stored import stored_format
 from core.dtypes import BLOCK_FORMATS, FORMATS, BlockFormat
 from core.models.spec import LatentAttention, ModelSpec
 from core.units import GIB
-from tests.core.budget.random_budgets import check_tree
 from tests.core.budget.refusals import refused
 
 LATENT = LatentAttention(query_rank=0, kv_rank=48, nope_dim=16, rope_dim=8, value_dim=16)
@@ -136,13 +134,6 @@ def test_one_more_token_is_a_cache_of_one_token_in_every_model():
         assert kv_cache(spec, 1).amount == kv_cache_bytes_per_token(spec), name
 
 
-def test_a_window_stops_the_growth_of_its_layers_only():
-    mistral, gemma = MODELS["mistral-7b-v0.1"], MODELS["gemma-2-9b"]
-    assert kv_cache(mistral, 4096).amount == kv_cache(mistral, 32_768).amount
-    half = kv_cache(gemma, 4096).amount / 2
-    assert kv_cache(gemma, 8192).amount == 3 * half
-
-
 def test_an_indexer_adds_its_key_and_lets_only_the_picked_tokens_be_read():
     spec = MODELS["deepseek-v3.2"]
     for context in (1, 2048, 100_000):
@@ -160,14 +151,6 @@ def test_a_chunk_is_kept_whole_and_no_more():
     each = 2 * 2 * 8 * 128
     for context, kept in ((100, 100), (8192, 8192), (1_000_000, 8192)):
         assert kv_cache(scout, context).amount == each * (12 * context + 36 * kept), context
-
-
-def test_the_tree_adds_up_and_every_line_comes_from_its_formula():
-    for fmt in ("bfloat16", "int4_group128_affine"):
-        item = kv_cache(MODELS["gemma-2-9b"], 10_000, 3, fmt)
-        check_tree(item)
-    names = ["keys and values", "keys and values in windows", "scales", "scales in windows"]
-    assert [part.name for part in item.children] == names
 
 
 def test_what_cannot_be_is_refused_in_a_sentence():
@@ -190,18 +173,6 @@ def test_grouped_heads_save_what_ainslie_et_al_say():
     assert found[MHA, "bfloat16"] == 8 * found[AS_MADE, "bfloat16"]
     assert found[AS_MADE, "bfloat16"] == 8 * found[MQA, "bfloat16"]
     assert found[AS_MADE, "bfloat16"] == 2.5 * 2**30
-
-
-def test_windows_and_formats_have_rows_of_their_own():
-    found = sizes("mistral-7b-v0.1", 32_768, "int8_channel")
-    assert found[NO_WINDOWS, "bfloat16"] == 8 * found[AS_MADE, "bfloat16"]
-    codes_and_scales = 1 / 2 * (1 + 4 / 128)
-    assert found[AS_MADE, "int8_channel"] == codes_and_scales * found[AS_MADE, "bfloat16"]
-    assert len(found) == 8
-
-
-def test_a_model_of_that_kind_has_no_row_twice():
-    assert [name for name, _fmt in sizes("llama-2-7b")] == [AS_MADE, MQA]
 
 
 def test_latent_attention_is_shown_with_the_heads_that_it_does_without():

@@ -22,15 +22,12 @@ from core.budget.serving.latency import (
     mean_context,
     prefill_flops,
     prefill_latency,
-    prefill_seconds,
     weights_read,
 )
 from core.budget.serving.plan import ServingPlan
 from core.budget.serving.throughput import bound_of
 from core.budget.weights.stored import serving_weights
 from core.models.build import build_model
-from core.models.spec import ModelSpec
-from tests.core.budget.random_budgets import check_tree
 from tests.core.budget.refusals import refused
 from tests.core.budget.serving.test_decode_speeds import STRANGERS
 from tests.core.budget.weights.test_stored import shallow
@@ -59,13 +56,6 @@ def test_with_an_indexer_a_long_context_costs_its_index_scores_alone():
     assert far - near == 2 * 61 * 1000 * 64 * 128
 
 
-def test_the_head_is_computed_for_the_last_token_of_a_prompt_and_for_each_sequence():
-    spec = MODELS["llama-3.1-8b"]
-    one = 2 * spec.hidden_dim * spec.vocab_size
-    assert prefill_flops(spec, 1000).child("head").amount == one
-    assert decode_flops(spec, 1000, 7).child("head").amount == 7 * one
-
-
 def test_scores_of_latent_attention_are_those_of_absorbed_projections():
     spec = MODELS["deepseek-v3"]
     latent, context, concurrency = spec.latent, 20, 3
@@ -79,14 +69,6 @@ def test_scores_of_latent_attention_are_those_of_absorbed_projections():
 
     ours = decode_flops(spec, context, concurrency).child("attention scores").amount
     assert ours == spec.num_layers * counter.get_total_flops()
-
-
-def test_sequences_multiply_and_windows_cap():
-    for name, spec in MODELS.items():
-        assert decode_flops(spec, 100, 8).amount == 8 * decode_flops(spec, 100, 1).amount, name
-    mistral = MODELS["mistral-7b-v0.1"]
-    assert decode_flops(mistral, 4096, 1).amount == decode_flops(mistral, 30_000, 1).amount
-    refused("num_tokens is 0; it must lie between 1", prefill_flops, mistral, 0)
 
 
 def test_a_pass_reads_all_but_the_tables_unless_the_table_is_the_head():
@@ -137,15 +119,6 @@ def test_many_tokens_read_every_expert_and_one_token_its_own():
         assert one.amount == pytest.approx(share * many.child("experts").amount), name
 
 
-def test_a_group_of_devices_reads_its_parts():
-    for name in ("llama-3.1-70b", "mixtral-8x22b"):
-        spec: ModelSpec = MODELS[name]
-        whole = weights_read(spec, ServingPlan(), 3).amount
-        for tensor in (2, 4, 8):
-            part = weights_read(spec, ServingPlan(tensor=tensor), 3).amount
-            assert part * tensor == pytest.approx(whole, rel=0.001), (name, tensor)
-
-
 A100 = Cluster(device=DEVICES["a100-80gb"])
 H100 = Cluster(device=DEVICES["h100-sxm"])
 
@@ -164,20 +137,6 @@ def test_published_speeds_are_met_within_15_percent():
         assert 1 / token.amount == pytest.approx(row.tokens_per_second, rel=0.15), row
         tried += 1
     assert tried == 26
-
-
-def test_no_token_is_faster_than_the_bandwidth_of_the_data_sheet():
-    for name, spec in MODELS.items():
-        plan = replace(with_measured_mbu(ServingPlan()), mbu=1)
-        least = weights_read(spec, plan, 1).amount / H100.device.bandwidth
-        assert decode_latency(spec, plan, H100).amount > least, name
-
-
-def test_decoding_for_one_waits_for_memory_and_a_long_prompt_for_compute():
-    for name in ("llama-2-7b", "llama-3.1-70b", "gemma-2-27b"):
-        plan = with_measured_mbu(ServingPlan(prompt_len=2048))
-        assert bound_of(decode_latency(MODELS[name], plan, H100)) == "reading", name
-        assert bound_of(prefill_latency(MODELS[name], plan, H100)) == "computing", name
 
 
 def test_reading_grows_only_by_the_cache_and_computing_with_the_sequences():
@@ -199,32 +158,6 @@ def test_the_mean_over_an_answer_is_the_time_at_its_middle():
     each = [decode_latency(spec, plan, H100, context=101 + n).amount for n in range(40)]
     assert mean_context(plan) == 120
     assert sum(each) / 40 == pytest.approx(decode_latency(spec, plan, H100).amount, rel=1e-4)
-
-
-def test_the_tree_adds_up_and_every_line_comes_from_its_formula():
-    for tensor in (1, 2):
-        plan, cluster = ServingPlan(tensor=tensor), replace(H100, num_devices=tensor)
-        for latency, has_bands in (
-            (decode_latency(MODELS["mixtral-8x7b"], plan, cluster), True),
-            (prefill_latency(MODELS["mixtral-8x7b"], plan, cluster), False),
-        ):
-            check_tree(latency, has_bands=has_bands)
-            assert {line.kind for line in latency.walk()} == {"estimated"}
-            assert prefill_seconds(MODELS["mixtral-8x7b"], plan, cluster) > 0
-
-
-def test_more_devices_read_faster_and_wait_for_each_other():
-    spec = MODELS["llama-2-70b"]
-    names = []
-    seconds = []
-    for tensor in (1, 2, 4, 8):
-        cluster = replace(H100, num_devices=tensor)
-        latency = decode_latency(spec, ServingPlan(tensor=tensor), cluster)
-        seconds.append(latency.amount)
-        names.append([part.name for part in latency.children])
-    assert seconds == sorted(seconds, reverse=True)
-    assert names[0] == ["reading or computing", "launches"]
-    assert names[1] == ["reading or computing", "launches and joins", "all-reduces"]
 
 
 def test_a_device_without_numbers_is_refused_in_a_sentence():
@@ -263,16 +196,6 @@ def test_native_fp8_spares_the_time_of_the_matrices_not_that_of_scores_and_head(
     assert weight_only.amount - native.amount == pytest.approx(spared)
     assert weight_only.amount == pytest.approx(0.249, abs=0.0005)
     assert native.amount == pytest.approx(0.141, abs=0.0005)
-
-
-def test_what_is_stored_in_16_bits_is_multiplied_the_same_either_way():
-    for name in ("llama-3.1-8b", "deepseek-v3", "qwen3-30b-a3b"):
-        for time in (prefill_latency, decode_latency):
-            one, other = (
-                time(MODELS[name], ServingPlan(compute=compute, concurrency=500), H100).amount
-                for compute in ("weight-only", "native")
-            )
-            assert one == pytest.approx(other), name
 
 
 def test_a_native_pass_reads_what_a_weight_only_pass_reads():

@@ -21,7 +21,6 @@ from core.budget.serving.plan import ServingPlan, with_context
 from core.budget.simulation.tracker import StorageTracker
 from core.budget.weights.stored import serving_weights
 from core.models.build import build_model
-from core.units import GIB
 from tests.core.budget.refusals import refused
 from tests.core.budget.weights.test_stored import KINDS, shallow
 
@@ -70,13 +69,6 @@ def test_a_group_of_devices_shares_weights_and_heads():
     assert caches[0].amount == caches[1].amount  # each device holds the latent vector
 
 
-def test_llama_2_70b_in_16_bits_needs_two_devices_of_80_gb():
-    spec = MODELS["llama-2-70b"]
-    one, two = (serving_memory(spec, ServingPlan(tensor=n)).num_bytes / GIB for n in (1, 2))
-    assert one > 80
-    assert two < 70
-
-
 def test_what_cannot_be_is_refused_in_a_sentence():
     spec = MODELS["llama-2-7b"]
     refused("weight_format is 'q4_k'; use one of: float64", serving_weights, spec, "q4_k")
@@ -123,23 +115,6 @@ def test_the_longest_context_fits_and_one_more_token_does_not():
         assert not inference_budget(spec, with_context(plan, most + 1), H100).fits, model
 
 
-def test_where_the_weights_do_not_fit_nothing_does():
-    spec = MODELS["llama-3.1-405b"]
-    assert largest_concurrency(spec, ServingPlan(), H100) == 0
-    assert largest_context(spec, ServingPlan(), H100) == 0
-    assert not inference_budget(spec, ServingPlan(), H100).fits
-
-
-def test_more_of_anything_never_takes_less():
-    spec, base = MODELS["llama-3.1-8b"], ServingPlan()
-    for name in ("prompt_len", "output_len", "concurrency"):
-        amounts = [
-            inference_budget(spec, replace(base, **{name: value}), H100).item.amount
-            for value in (1, 2, 100, 10_000, 100_000)
-        ]
-        assert amounts == sorted(amounts), name
-
-
 def test_a_budget_or_a_sweep_that_cannot_be_is_refused_in_a_sentence():
     spec, pair = MODELS["llama-2-7b"], ServingPlan(tensor=2)
     for call in (inference_budget, memory_sweep):
@@ -168,14 +143,3 @@ def test_every_point_is_the_budget_of_its_plan():
         assert sweep.values == tuple(sorted(set(sweep.values)))
         assert sweep.values[0] == 1
         assert sweep.values[-1] > max(sweep.chosen, sweep.largest)
-
-
-def test_the_picture_reaches_the_plan_where_nothing_fits_and_ends_where_all_fits():
-    plan = ServingPlan(prompt_len=100_000)
-    huge = memory_sweep(MODELS["llama-3.1-405b"], plan, RTX)
-    tiny = memory_sweep(MODELS["gpt2"], ServingPlan(), RTX)
-
-    assert huge.largest == 0
-    assert huge.values[-1] == huge.chosen * 5 // 4
-    assert tiny.largest > 4 * 1024
-    assert tiny.values[-1] == 5 * 1024

@@ -7,25 +7,16 @@ import pytest
 from core.budget.catalogue.devices import DEVICES, custom_device
 from core.budget.serving.peaks import (
     NATIVE,
-    SCALED,
     multiplies_natively,
     native_peak,
     product_peak,
     serving_peak,
-    sixteen_bit_peak,
 )
 from core.budget.serving.plan import ServingPlan
 from core.budget.weights.stored import STORED
 from tests.core.budget.refusals import refused
 
 H100, B200 = DEVICES["h100-sxm"], DEVICES["b200"]
-
-
-def test_a_device_without_bfloat16_multiplies_in_its_next_best():
-    assert sixteen_bit_peak(H100) == 989.4e12
-    assert sixteen_bit_peak(DEVICES["t4"]) == 65e12
-    only = replace(DEVICES["t4"], peak={"float32": 8.1e12, "int8": 130e12})
-    assert sixteen_bit_peak(only) == 8.1e12
 
 
 def test_weights_of_32_bits_have_the_peak_of_float32_and_those_of_few_bits_that_of_16():
@@ -55,13 +46,11 @@ def test_native_products_have_the_peak_of_the_stored_format():
 
 def test_blocks_of_few_codes_need_units_that_apply_their_scales():
     """Blackwell multiplies MXFP8, MXFP4 and NVFP4, CDNA 4 the MX formats, Hopper none of them."""
-    assert not multiplies_natively(H100, "mxfp8_e4m3")
-    assert not multiplies_natively(DEVICES["mi355x"], "nvfp4")
-    names = {device.name: device for device in DEVICES.values()}
-    for fmt, able in SCALED.items():
-        for name in able:
-            assert names[name].peak[NATIVE[fmt]] > 0, (fmt, name)
-    assert set(SCALED) < set(NATIVE) < set(STORED)
+    for key, able in (("b200", (True, True, True)), ("mi355x", (True, True, False)),
+                      ("h100-sxm", (False, False, False))):  # fmt: skip
+        formats = ("mxfp8_e4m3", "mxfp4", "nvfp4")
+        assert tuple(multiplies_natively(DEVICES[key], each) for each in formats) == able, key
+    assert set(NATIVE) < set(STORED)
 
 
 def test_what_is_turned_into_16_bits_everywhere_is_refused_with_what_would_do():

@@ -19,7 +19,3 @@ def test_a_serving_plan_that_cannot_be_is_refused():
     refused("tensor is 0", ServingPlan, tensor=0)
     refused("mfu is 0.0; it must lie between 0.001 and 1", ServingPlan, mfu=0.0)
     refused("mbu is 2.0", ServingPlan, mbu=2.0)
-
-
-def test_the_context_is_prompt_and_answer():
-    assert ServingPlan(prompt_len=1000, output_len=24).context == 1024

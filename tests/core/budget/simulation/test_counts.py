@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
 from core.budget.catalogue.models import MODELS
-from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.prepared import PreparedStep
 from core.budget.simulation.tracker import StorageTracker
 from core.models.kernels import KERNELS
@@ -142,15 +142,6 @@ def test_matrix_products_cost_two_flops_a_weight_and_token_and_twice_that_back()
     assert sum(counted.operations.values()) == counted.forward + counted.backward
 
 
-def test_what_checkpointing_runs_again_is_apart():
-    plain = counted_flops(LLAMA, recipe())
-    full = counted_flops(LLAMA, recipe(checkpointing="full"))
-    assert (full.forward, full.backward) == (plain.forward, plain.backward)
-    assert 0 < full.recompute < plain.forward
-    assert counted_flops(LLAMA, recipe(checkpointing="selective")).recompute == 0
-    assert counted_flops(LLAMA, recipe(loss_chunks=4)).recompute > 0
-
-
 def test_registered_attention_counts_as_torchs_own_gpu_attention():
     x = torch.empty(2, 4, 64, 32, device="meta")
     cpu = attention_flops(x.shape, x.shape, x.shape)
@@ -183,19 +174,3 @@ def test_korthikantis_layer_is_34_sbh_and_5_as2b():
         )
         published = 34 * seq_len * spec.hidden_dim + 5 * spec.num_heads * seq_len**2
         assert abs(kept / published - 1) < 0.005, seq_len
-
-
-def test_checkpointing_keeps_less_and_full_only_the_input():
-    kept = {
-        mode: saved_bytes_per_layer(LLAMA, recipe_in_bf16(seq_len=64, checkpointing=mode))
-        for mode in ("none", "selective", "full", "every_k")
-    }
-    assert kept["none"] > kept["selective"] > kept["full"]
-    assert kept["full"] == kept["every_k"] == 2 * 64 * LLAMA.hidden_dim
-    wider = recipe_in_bf16(seq_len=64, checkpointing="every_k", checkpoint_every=4)
-    assert saved_bytes_per_layer(LLAMA, wider) == kept["full"] // 4
-
-
-def test_adapters_keep_less_than_training_every_weight():
-    whole, adapted = recipe_in_bf16(seq_len=64), recipe_in_bf16(seq_len=64, lora=LoRA())
-    assert saved_bytes(LLAMA, adapted) < saved_bytes(LLAMA, whole)

@@ -45,11 +45,6 @@ def test_what_lives_between_steps_takes_the_bytes_of_the_precisions_row():
         assert 0 <= states <= 4 * 100, key  # step counts
 
 
-def test_a_tied_head_counts_once():
-    base = simulate_step(GPT2, recipe()).base
-    assert base["weights"] == 4 * counts(GPT2).total
-
-
 def test_the_tracker_sees_the_same_step_on_real_tensors_as_on_meta():
     peaks = []
     for device in ("meta", "cpu"):
@@ -78,15 +73,3 @@ def test_states_live_already_and_the_step_leaves_no_gradient(key: str):
     step.step()
     step.forget_gradients()
     assert all(each.grad is None for each in step.parameters)
-
-
-def test_muon_keeps_one_moment_for_inner_matrices_and_two_for_the_rest():
-    step, num_params = _step("muon")
-    inner = sum(
-        each.numel()
-        for name, each in build_model(LLAMA).named_parameters()
-        if name.startswith("blocks") and each.dim() == 2
-    )
-    num_bytes = sum(each.numel() * each.element_size() for each in step.states())
-    expected = 4 * inner + 8 * (num_params - inner)
-    assert 0 <= num_bytes - expected <= 4 * len(step.parameters)

@@ -115,11 +115,3 @@ def test_who_made_and_who_saved_each_tensor_is_known():
     assert normed.saver in {"blocks.*.attention.q", "blocks.*.norm_1"}
     queries = rows["aten.add", "blocks.*.attention"]
     assert (queries.times, queries.saver) == (2 * 3, "blocks.*.attention")
-
-
-def test_a_second_micro_batch_finds_the_gradients_of_the_first():
-    once, twice, often = (
-        simulate_step(LLAMA, recipe(accumulation=n, step_kind="fused")) for n in (1, 2, 9)
-    )
-    assert twice.peak > once.peak
-    assert often.peak == twice.peak

@@ -120,16 +120,6 @@ def test_what_is_kept_outside_the_blocks_is_what_a_model_leaves_beside_its_layer
             assert abs(beside - total) <= 512, (profile, key, beside - total)
 
 
-def test_autocast_is_an_estimate_until_a_gpu_has_measured_it():
-    spec = replace(MODELS["llama-2-7b"], num_layers=1)
-    for precision, kind in (("autocast_bf16", "estimated"), ("pure_bf16", "exact")):
-        recipe = TrainingRecipe(precision=precision)
-        sizes = activation_sizes(spec, recipe, whole(spec))
-        for part in layer_activations(spec, recipe, sizes):
-            assert part.kind == kind
-            assert (part.low < part.amount < part.high) is (kind == "estimated")
-
-
 def test_the_tensors_of_a_layer_times_its_layers_are_the_line():
     spec = MODELS["deepseek-v3"]
     share = whole(spec)

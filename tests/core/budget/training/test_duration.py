@@ -13,7 +13,6 @@ from core.budget.recipe import TrainingRecipe
 from core.budget.training.duration import (
     cost,
     reached_mfu,
-    seconds_item,
     training_seconds,
     training_time,
 )
@@ -38,18 +37,6 @@ def test_70_b_on_15_t_tokens_takes_144_days_and_with_the_sparse_peak_72():
     assert sparse / DAY == pytest.approx(71.96, abs=0.005)
 
 
-def test_the_rule_shows_its_numbers():
-    item = seconds_item(7, 10, 2, 5.0, 0.5)
-    assert item.substituted == "6 * 7 * 10 / (2 * 5 * 0.5)"
-    assert item.amount == 84
-
-
-def test_one_device_only_computes():
-    time = training_time(SPEC, replace(RECIPE, profile="megatron", checkpointing="none"),
-                         Cluster(device=H100), 1e9, 0.5)  # fmt: skip
-    assert names(time) == ["compute"]
-
-
 def test_compute_is_flops_over_what_all_devices_reach():
     time = training_time(SPEC, RECIPE, MANY, 1e12, 0.6)
     step = step_flops(SPEC, RECIPE).amount
@@ -70,16 +57,6 @@ def test_a_cluster_adds_communication_and_bubble_each_its_own_line():
     assert time.low <= time.amount <= time.high
 
 
-def test_overlap_hides_communication_and_micro_batches_shrink_the_bubble():
-    hidden = training_time(SPEC, RECIPE, replace(MANY, overlap=1.0), 1e12, 0.6)
-    assert hidden.child("communication").amount == 0
-    long = training_time(SPEC, replace(RECIPE, accumulation=80), MANY, 1e12, 0.6)
-    short = training_time(SPEC, RECIPE, MANY, 1e12, 0.6)
-    assert long.child("pipeline bubble").amount == pytest.approx(
-        short.child("pipeline bubble").amount / 10
-    )
-
-
 def test_the_mfu_of_the_whole_is_lower_than_that_of_the_products_and_equal_without_any_waiting():
     time = training_time(SPEC, RECIPE, MANY, 1e12, 0.6)
     assert 0.3 < reached_mfu(SPEC, RECIPE, MANY, 1e12, time.amount).amount < 0.6
@@ -87,11 +64,6 @@ def test_the_mfu_of_the_whole_is_lower_than_that_of_the_products_and_equal_witho
     alone = Cluster(device=H100)
     busy = training_time(SPEC, plain, alone, 1e12, 0.6)
     assert reached_mfu(SPEC, plain, alone, 1e12, busy.amount).amount == pytest.approx(0.6)
-
-
-def test_causal_counting_makes_the_same_run_shorter():
-    full = training_time(SPEC, RECIPE, MANY, 1e12, 0.6).amount
-    assert training_time(SPEC, RECIPE, MANY, 1e12, 0.6, causal=True).amount < full
 
 
 def test_what_cannot_be_is_refused_in_a_sentence():

@@ -13,7 +13,8 @@ from core.budget.cluster import Cluster
 from core.budget.recipe import CHECKPOINTING, STEP_KINDS, TrainingRecipe
 from core.budget.simulation.cases import SIMULATED
 from core.budget.simulation.step import simulate_step
-from core.budget.training.memory import allocated, peak_band, training_budget
+from core.budget.training.memory import allocated, training_budget
+from core.budget.weights.parameters import counts
 from core.models.spec import ModelSpec
 
 ONE = Cluster(device=DEVICES["h100-sxm"])
@@ -83,7 +84,8 @@ def test_no_peak_leaves_its_band_and_nearly_all_are_within_a_hundredth(seed):
         recipe = random_recipe(rng, spec)
         closed = allocated(training_budget(spec, recipe, ONE).item)
         simulated = simulate_step(spec, recipe).peak
-        below, above = peak_band(spec)
+        # one tensor more is seen in small models
+        below, above = (0.02, 0.05) if counts(spec).total < 50_000_000 else (0.01, 0.03)
         assert (1 - below) * closed <= simulated <= (1 + above) * closed, (spec.name, recipe)
         close += abs(closed / simulated - 1) <= 0.01
     assert close >= WITHIN_ONE_PERCENT * RECIPES_A_SEED

@@ -6,15 +6,7 @@ from dataclasses import replace
 from core.budget.catalogue.models import MODELS
 from core.budget.item import Formula
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.training.saved_tensors import (
-    ATTENTION,
-    LATENT_ATTENTION,
-    QK_NORM,
-    RMS_NORM,
-    ROUTER,
-    inner,
-    saved_tensors,
-)
+from core.budget.training.saved_tensors import ROWS, saved_tensors
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 
 KINDS = ("gpt2", "llama", "qwen", "gemma", "mixture", "latent", "latent mixture")
@@ -87,30 +79,9 @@ def test_parts_are_those_of_the_architecture():
     assert list(deepseek) == ["norms", "attention", "feed-forward", "experts"]
 
 
-def test_gemmas_norms_after_a_part_keep_their_input_a_second_time():
-    rows = saved_tensors(MODELS["gemma-2-9b"], "fused")["norms"]
-    assert len(rows) == 2 * len(saved_tensors(MODELS["llama-2-7b"], "fused")["norms"])
-
-
-def test_only_the_profile_with_dropout_keeps_masks():
-    for profile, expected in (("megatron", True), ("fused", False), ("cpu", False)):
-        rows = saved_tensors(MODELS["gpt2"], profile)["attention"]
-        assert any(row.op == "dropout" for row in rows) is expected, profile
-
-
 def test_every_row_is_a_formula_with_a_tensor_and_an_operation():
-    tables = (ATTENTION, LATENT_ATTENTION, QK_NORM, RMS_NORM)
-    rows = [row for table in tables for kernel in table.values() for row in kernel]
-    rows += [*ROUTER, *inner("value_bytes * num_tokens * ffn_dim", "gelu steps", "down")]
-    for row in rows:
+    for row in (row for rows in ROWS.values() for row in rows):
         assert row.what, row
         assert row.op, row
-        assert Formula(row.size).text == row.size
-
-
-def test_fused_swiglu_keeps_three_tensors_and_two_operations_keep_four():
-    width = "num_tokens * ffn_dim"
-    assert len(inner(width, "gate kernel", "down")) == 3
-    assert len(inner(width, "gate steps", "down")) == 4
-    assert len(inner(width, "gelu kernel", "down")) == 2
-    assert len(inner(width, "gelu steps", "down")) == 5
+        size = row.size.format(width="ffn_dim", wide="2 * ffn_dim")
+        assert Formula(size).text == size

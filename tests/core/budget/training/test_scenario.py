@@ -1,4 +1,4 @@
-"""Scenarios as short texts."""
+"""Scenarios: tidied, and named by their keys."""
 
 from dataclasses import replace
 
@@ -13,9 +13,7 @@ from core.budget.training.memory import training_budget
 from core.budget.training.scenario import (
     Scenario,
     named_scenario,
-    read_scenario,
 )
-from tests.core.budget.refusals import refused
 
 LORAS = st.builds(
     LoRA,
@@ -58,29 +56,6 @@ def scenarios(draw):
     )
 
 
-def as_in_old_links(scenario):
-    """The text that earlier versions wrote into links."""
-
-    def written(value):
-        if isinstance(value, LoRA):
-            return f"{value.rank},{'+'.join(value.targets)},{value.base_format}"
-        return f"{value:g}" if isinstance(value, float) else str(value)
-
-    plain = named_scenario(scenario.model, scenario.device).choices
-    changed = [
-        f"{name}={written(value)}"
-        for name, value in scenario.choices.items()
-        if value != plain[name]
-    ]
-    return ";".join([scenario.model, scenario.device, *changed])
-
-
-@given(scenarios())
-def test_every_scenario_of_the_catalogues_is_read_from_the_text_of_an_old_link(scenario):
-    text = as_in_old_links(scenario)
-    assert read_scenario(text) == scenario, text
-
-
 @given(scenarios())
 def test_a_tidied_scenario_needs_the_same_memory(scenario):
     tidy = scenario.tidied()
@@ -92,13 +67,6 @@ def test_a_tidied_scenario_needs_the_same_memory(scenario):
     assert training_budget(tidy.spec, tidy.recipe, tidy.cluster).item.amount == expected
 
 
-def test_what_a_text_does_not_say_is_a_default():
-    assert read_scenario("gpt2;t4") == named_scenario("gpt2", "t4")
-    assert read_scenario("gpt2;t4;num_devices=2;lora=4,q+v,bfloat16") == named_scenario(
-        "gpt2", "t4", TrainingRecipe(lora=LoRA(rank=4)), {"num_devices": 2}
-    )
-
-
 def test_a_model_or_a_device_of_the_readers_own_has_no_key():
     plain = named_scenario("gpt2", "t4")
     wide = Scenario(
@@ -108,18 +76,3 @@ def test_a_model_or_a_device_of_the_readers_own_has_no_key():
     slow = Scenario(spec=plain.spec, recipe=plain.recipe, cluster=Cluster(device=mine))
     assert (wide.model, wide.device) == ("", "t4")
     assert (slow.model, slow.device) == ("gpt2", "")
-
-
-def test_a_text_that_is_no_scenario_is_refused_in_a_sentence():
-    refused("'' is no scenario: it starts with a model, a semicolon and", read_scenario, "")
-    refused("model is 'gpt9'; use one of: gpt2,", read_scenario, "gpt9;t4")
-    refused("device is 't5'; use one of: t4,", read_scenario, "gpt2;t5")
-    refused("setting is 'device'; use one of: num_devices,", read_scenario, "gpt2;t4;device=t4")
-    refused("'many' cannot be read as batch_size", read_scenario, "gpt2;t4;batch_size=many")
-    refused("'1' cannot be read as sequence_parallel", read_scenario, "gpt2;t4;sequence_parallel=1")
-    refused("'8' cannot be read as lora", read_scenario, "gpt2;t4;lora=8")
-    refused("'8,z,nf4' cannot be read as lora", read_scenario, "gpt2;t4;lora=8,z,nf4")
-    refused("batch_size is 0; it must lie between 1 and", read_scenario, "gpt2;t4;batch_size=0")
-    refused(
-        "1 devices cannot be split into 3 tensor-parallel ranks", read_scenario, "gpt2;t4;tensor=3"
-    )

@@ -75,18 +75,6 @@ def test_a_foreach_step_of_adamw_in_fp32_takes_a_copy_of_all_weights():
     assert step_temporary(fused, sizes_of(fused)).amount == 0
 
 
-def test_bf16_gradients_are_widened_for_an_fp32_master_copy():
-    recipe = TrainingRecipe(precision="mixed_bf16", step_kind="foreach")
-    assert step_temporary(recipe, sizes_of(recipe)).amount == (4 + 4) * counts(SPEC).total
-
-
-def test_a_loop_is_an_estimate_with_a_band():
-    recipe = TrainingRecipe(precision="fp32", step_kind="for_loop")
-    loop = step_temporary(recipe, sizes_of(recipe))
-    assert loop.kind == "estimated"
-    assert loop.low < loop.amount == (3 - 1) * 4 * 128_256 * 4096  # the table's copies
-
-
 def test_fp32_moments_on_bf16_weights_need_a_fused_step():
     assert step_walk(TrainingRecipe(precision="cs336_12", step_kind="foreach")) == "fused"
     assert step_walk(TrainingRecipe(precision="fp32", step_kind="foreach")) == "foreach"

@@ -38,12 +38,6 @@ def test_the_formula_names_every_length():
     assert codes.substituted == "49,152 * 12,288 * 32 // 8"
 
 
-def test_a_block_format_has_scales():
-    found = tensor_bytes((1024, 1024), "mxfp8_e4m3")
-    assert found.child("scales").amount == 1024 * 1024 / 32
-    assert found.name == "tensor"
-
-
 def test_a_shape_is_read_as_people_write_it():
     for text in ("49152 x 12288", "49_152×12288", "(49152, 12288)", "[49152,12288]", "49152*12288"):
         assert read_shape(text) == (49_152, 12_288), text
@@ -56,7 +50,3 @@ def test_what_is_no_shape_is_a_sentence():
         refused(r"is no shape|must have 1 to", read_shape, text)
     refused(f"it must have 1 to {MAX_NUMBERS:,}", read_shape, "1000000000 x 1000000000")
     refused("A tensor of 0 has 0 numbers", read_shape, "0")
-
-
-def test_an_unknown_format_is_refused():
-    refused("'int5' is none of FORMATS", tensor_bytes, (1,), "int5")

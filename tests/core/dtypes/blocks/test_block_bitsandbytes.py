@@ -77,7 +77,7 @@ def test_nf4_codes_and_scales_of_bitsandbytes(functional):
         codes, state, _ = nf4(functional, x)
         ours = NF4.quantize(x)
         np.testing.assert_array_equal(ours.scales.reshape(-1), state.absmax.numpy())
-        tiny = ours.per_value(ours.amax) < 1e-38  # difference 2
+        tiny = ours.per_value(ours.scales) < 1e-38  # difference 2
         np.testing.assert_array_equal(ours.codes[~tiny], codes[~tiny])
 
 
@@ -199,8 +199,9 @@ def test_int8_rows_of_bitsandbytes_but_beside_a_tie(functional):
     codes, absmax, _ = functional.int8_vectorwise_quant(torch.tensor(x))
     block = BLOCK_FORMATS["int8_channel"]
     ours = block.quantize(x)
-    np.testing.assert_array_equal(ours.amax.reshape(-1), absmax.numpy())
-    scaled = x.astype(float) / ours.amax * 127
+    largest = np.abs(x.astype(float)).max(axis=1, keepdims=True)
+    np.testing.assert_array_equal(largest.reshape(-1), absmax.numpy())
+    scaled = x.astype(float) / largest * 127
     moved = block.element.decode(ours.codes) != codes.numpy()
     assert np.count_nonzero(moved) < 0.0002 * x.size
     assert (np.abs(np.abs(scaled[moved]) % 1 - 0.5) < 1e-4).all()

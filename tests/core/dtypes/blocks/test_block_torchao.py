@@ -24,7 +24,8 @@ import numpy as np
 import pytest
 import torch
 
-from core.dtypes import BLOCK_FORMATS, SCALE_RULES
+from core.dtypes import BLOCK_FORMATS
+from core.dtypes.blocks.scale_rules import SCALE_RULES
 from tests.core.dtypes.blocks.test_block_codec import every_exponent, weights
 
 pytestmark = pytest.mark.slow  # importing torchao takes seconds

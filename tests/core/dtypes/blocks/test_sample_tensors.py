@@ -33,11 +33,6 @@ def test_the_samples_are_spread_as_they_say():
     assert not zero.any()
 
 
-def test_an_unknown_name_says_so():
-    with pytest.raises(ValueError, match=r"Sample tensor uniform is not known: use normal, heavy_"):
-        teaching_tensor("uniform", 8, 0)
-
-
 def test_every_block_of_the_ramp_rises_to_957():
     blocks = teaching_tensor("ramp", 64, 0).reshape(-1, 32)
     assert (blocks.max(axis=1) == 957).all()

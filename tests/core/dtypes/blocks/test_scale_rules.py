@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.dtypes import BLOCK_FORMATS, SCALE_RULES
-from core.dtypes.blocks.scale_rules import mantissa_bits, max_exponent, shared_exponents, top_gap
+from core.dtypes import BLOCK_FORMATS
+from core.dtypes.blocks.scale_rules import (
+    SCALE_RULES,
+    mantissa_bits,
+    max_exponent,
+    shared_exponents,
+    top_gap,
+)
 
 MX = [name for name in BLOCK_FORMATS if name.startswith("mx")]
 # OCP Microscaling v1.0, section 5.3: emax, mantissa bits and the largest element, typed by hand.

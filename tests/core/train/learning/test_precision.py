@@ -1,18 +1,13 @@
 import warnings
-from contextlib import nullcontext
 from unittest.mock import Mock
 
 import pytest
 import torch
 
-from core.machine import usable_cores
 from core.train.learning.precision import (
     candidates,
-    compute_in,
-    device_name,
     gpu_trouble,
     multiply_fp32_in_fp32,
-    num_training_threads,
     pick_device,
 )
 
@@ -29,21 +24,6 @@ def test_a_device_that_is_not_there_is_refused():
     missing = "mps" if not torch.backends.mps.is_available() else "cuda"
     with pytest.raises(ValueError, match=f"no {missing} device that torch can use"):
         pick_device(missing)
-
-
-def test_one_core_is_left_to_the_pages():
-    assert num_training_threads() == max(usable_cores() - 1, 1)
-
-
-def test_bfloat16_is_an_autocast_and_float32_is_nothing():
-    assert isinstance(compute_in("fp32", CPU), nullcontext)
-    with compute_in("bf16", CPU):
-        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
-
-
-def test_a_cpu_tries_both_and_is_called_by_its_kind():
-    assert candidates(CPU) == ("fp32", "bf16_fp32_attention")
-    assert device_name(CPU) == "CPU"
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The model that comes with the app: a file that numpy reads, of a training that really was."""
 
 import io
-import math
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from core.models.gpt import GPT
 from core.train.config import TrainConfig
 from core.train.learning.opened import open_shipped, shipped_steps
 from core.train.learning.recording import (
-    MAX_BYTES,
     SMALL_GPT,
     Recording,
     read_recording,
@@ -21,6 +19,8 @@ from core.train.learning.recording import (
 )
 from core.train.text.corpora import load_corpus
 from core.train.text.tokenizers import CharacterTokenizer
+
+MAX_BYTES = 2_000_000
 
 
 def loss_on_kept_text(step):
@@ -50,15 +50,6 @@ def test_the_file_is_small_and_its_weights_are_finite():
         for name, weight in weights.items():
             assert weight.dtype == np.float16, (step, name)
             assert np.isfinite(weight).all(), (step, name)
-
-
-def test_it_begins_near_ln_v_and_ends_far_below():
-    steps = shipped_steps()
-    ln_vocab = math.log(read_recording(SMALL_GPT).tokenizer.vocab_size)
-    losses = [loss_on_kept_text(step) for step in steps]
-    assert losses[0] == pytest.approx(ln_vocab, abs=0.25)  # a tied head repeats what it reads
-    assert losses == sorted(losses, reverse=True)
-    assert losses[-1] < ln_vocab / 2
 
 
 def test_the_rounded_weights_lose_as_much_as_was_measured_while_they_trained():

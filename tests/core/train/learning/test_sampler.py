@@ -64,14 +64,6 @@ def test_the_text_is_that_of_a_model_without_a_cache_also_beyond_its_context(mod
             assert generate(model, prompt, 40, seed) == expected, (seed, prompt)
 
 
-def test_one_token_a_step_is_computed_until_the_window_slides(model):
-    read = []
-    model.tokens.register_forward_hook(lambda _layer, inputs, _x: read.append(inputs[0].shape[1]))
-    generate(model, [1, 2, 3], 20, seed=0)
-    # a context of 16: 3 + 13 tokens fill it
-    assert read == [3, *[1] * 13, *[16] * 6]
-
-
 def test_a_text_is_written_in_the_precision_that_is_asked_for(model):
     dtypes = set()
     model.head.register_forward_hook(lambda _layer, _inputs, scores: dtypes.add(scores.dtype))

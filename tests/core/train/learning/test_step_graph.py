@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from core.autograd.export import to_json
+from core.autograd.graph import to_json
 from core.train.learning.step_graph import capture_here, graph_of_step, main, sequences_that_fit
 from core.train.learning.tensors import load_trained, newest_checkpoint, next_batch
 from core.train.worker.checkpoint import save_checkpoint

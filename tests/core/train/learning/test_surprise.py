@@ -74,11 +74,3 @@ def test_the_stretches_together_are_the_text_of_all_tokens(raw):
 
 def test_a_run_of_broken_bytes_is_not_one_endless_stretch():
     assert max(end - start for _text, start, end in stretches(ByteTokenizer(), [0xE4] * 40)) <= 2
-
-
-def test_a_token_of_several_characters_is_one_stretch():
-    tokenizer = BPETokenizer.of("the the the the", 260)
-    ids = [int(each) for each in tokenizer.encode("the the")]
-    assert [text for text, _start, _end in stretches(tokenizer, ids)] == [
-        tokenizer.decode([each]) for each in ids
-    ]

@@ -52,10 +52,6 @@ def test_a_race_ends_at_every_rate(surface, rate):
     assert here[nearest(paths)] == min(here.values())
 
 
-def test_where_all_diverge_nobody_is_nearest():
-    assert nearest(race(SURFACES["rosenbrock"], {"SGD": named_rule("SGD", 1.0)}, 50)) == ""
-
-
 def test_muon_runs_on_the_diagonal_of_a_matrix_as_torchs_does():
     (path,) = race(SURFACES["bowl"], {"Muon": named_rule("Muon", 0.1, 0.95)}, 50).values()
     p = torch.nn.Parameter(torch.diag(torch.tensor(SURFACES["bowl"].start, dtype=torch.float64)))

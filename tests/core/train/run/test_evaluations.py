@@ -5,7 +5,6 @@ import math
 import pytest
 
 from core.train.run.evaluations import are_comparable, differing_settings, validation_curve
-from core.train.run.shelf import rename
 from core.train.run.store import RunStore
 
 
@@ -33,12 +32,6 @@ def test_the_curve_holds_each_step_once(run_directory, attempts, kept):
     assert dict(zip(curve.steps, curve.losses, strict=True)) == kept
     assert curve.best == min(kept.items(), key=lambda step: step[1])
     assert curve.title == "One minute"
-
-
-def test_a_run_without_an_evaluation_has_no_best(run_directory):
-    rename(run_directory, "Half the rate")
-    curve = validation_curve(run_directory)
-    assert (curve.steps, curve.best, curve.title) == ((), None, "Half the rate")
 
 
 def curve_of(make_run, name, text="one", **config):

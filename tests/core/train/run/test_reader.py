@@ -1,6 +1,4 @@
-import json
 import shutil
-import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,20 +30,6 @@ def test_each_record_and_event_comes_exactly_once(run_directory, make_record):
         looks.append(reader.read_new())
     assert [step for look in looks for step in look.records["step"]] == list(range(1, 50))
     assert [event["seq"] for look in looks for event in look.events] == list(range(16))
-
-
-def test_a_reader_goes_on_where_another_left_off(run_directory, make_record):
-    with RunStore(run_directory) as store:
-        store.append_step(make_record(1))
-        store.append_event("eval", 1, validation_loss=1.0)
-        first = RunReader(run_directory)
-        first.read_new()
-        store.append_step(make_record(2))
-    second = RunReader(run_directory)
-    second.seek(first.cursor)
-    increment = second.read_new()
-    assert increment.records["step"].tolist() == [2]
-    assert increment.events == ()
 
 
 def test_bytes_that_arrive_in_pieces_of_any_size_give_whole_records_only(
@@ -141,18 +125,6 @@ def test_a_damaged_or_newer_run_is_refused_with_a_sentence(run_directory, text, 
     assert str(refused.value).startswith(f"{run_directory.name}/run.json ")  # not the whole path
 
 
-def test_a_folder_without_run_json_is_refused_with_a_sentence(tmp_path):
-    with pytest.raises(DamagedRunError, match=r"No such file.*not a run or is damaged"):
-        RunReader(tmp_path)
-
-
-def test_newer_metrics_in_a_known_run_are_refused_with_a_sentence(run_directory):
-    header = struct.pack("<8sHH52x", b"B2GMETR\0", 7, 80)
-    (run_directory / "metrics.bin").write_bytes(header)
-    with pytest.raises(ValueError, match=r"format 7 .*Update the app"):
-        RunReader(run_directory).read_new()
-
-
 def test_a_deleted_directory_has_nothing_new(run_directory, write_steps):
     write_steps(run_directory, [1])
     reader = RunReader(run_directory)
@@ -161,10 +133,3 @@ def test_a_deleted_directory_has_nothing_new(run_directory, write_steps):
     assert len(reader.read_new().records) == 0
     assert reader.read_state().state == "crashed"
     assert not run_directory.exists()
-
-
-def test_info_is_run_json(run_directory):
-    stored = json.loads((run_directory / "run.json").read_text(encoding="utf-8"))
-    assert RunReader(run_directory).info == stored
-    assert stored["format_version"] == 1
-    assert [path.name for path in run_directory.iterdir()] == ["run.json"]

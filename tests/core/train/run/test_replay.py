@@ -113,13 +113,6 @@ def test_a_speed_out_of_range_is_refused(finished_run, speed):
         ReplayReader(finished_run, speed)
 
 
-@pytest.mark.parametrize(("written", "told"), [("0.5", "0.5;"), ("fast", "'fast';")])
-def test_a_speed_may_come_as_text(finished_run, written, told):
-    assert read_speed("2.5") == 2.5
-    with pytest.raises(ValueError, match=f"The replay speed is {told}"):
-        ReplayReader(finished_run, written)
-
-
 def test_a_run_that_goes_on_is_not_replayed(run_directory, living_worker):
     write_state(run_directory, RunState(state="running", pid=1))
     with living_worker(run_directory), pytest.raises(ValueError, match="has not ended"):

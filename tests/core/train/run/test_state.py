@@ -91,12 +91,6 @@ def test_a_damaged_state_is_read_as_none_at_all(run_directory, text):
     assert read_state(run_directory, created=0.0).state == "crashed"
 
 
-def test_a_field_of_a_later_version_is_passed_over(run_directory):
-    text = '{"state": "finished", "step": 3, "mood": "good"}'
-    (run_directory / "state.json").write_text(text, encoding="utf-8")
-    assert read_state(run_directory) == RunState(state="finished", step=3)
-
-
 def test_a_state_that_is_replaced_all_the_time_is_never_read_half(run_directory):
     done = threading.Event()
 

@@ -2,13 +2,12 @@ import errno
 import itertools
 import json
 import os
+import statistics
 import time
 
-import numpy as np
 import pytest
 
 from core.train.run.disk import RunStorageError
-from core.train.run.progress import seconds_per_step
 from core.train.run.reader import RunReader
 from core.train.run.store import RunClock, RunStore
 
@@ -63,14 +62,6 @@ def test_text_that_is_not_unicode_does_not_stop_a_run(run_directory):
     with RunStore(run_directory) as store:
         store.append_event("sample", 1, prompt="", text="half a \ud83d")
     assert RunReader(run_directory).read_new().events[0]["text"] == "half a ?"
-
-
-def test_an_unknown_event_or_a_reserved_field_is_refused(run_directory):
-    with RunStore(run_directory) as store:
-        with pytest.raises(ValueError, match="no event 'gossip'"):
-            store.append_event("gossip", 1)
-        with pytest.raises(ValueError, match=r"no event 'eval' with \['seq'\]"):
-            store.append_event("eval", 1, seq=9)
 
 
 def test_every_torn_tail_is_cut_off_and_the_next_step_follows_the_last_whole_one(
@@ -167,15 +158,6 @@ def test_the_state_carries_who_wrote_it_and_when(run_directory):
     assert (state["max_steps_per_second"], state["reason"]) == (2.0, "asked")
 
 
-def test_numbers_from_numpy_are_stored_as_numbers(run_directory, make_record):
-    with RunStore(run_directory) as store:
-        store.append_step(make_record(1, loss=np.float32(2.5), resident_bytes=np.int64(5)))
-        store.append_event("eval", 1, validation_loss=np.float64("nan"))
-    increment = RunReader(run_directory).read_new()
-    assert increment.records["loss"].tolist() == [2.5]
-    assert increment.events[0]["validation_loss"] is None
-
-
 @pytest.fixture
 def set_clocks(monkeypatch):
     """Return set(wall, monotonic)."""
@@ -225,6 +207,5 @@ def test_whatever_the_clock_does_no_rate_is_negative(monkeypatch):
     clock = RunClock()
     times = [clock.now() for _step in range(62)]
     assert times == sorted(times)
-    for end in range(2, 63):
-        rate = seconds_per_step(list(range(1, end + 1)), times[:end])
-        assert rate == pytest.approx(0.1, abs=0.02)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert statistics.median(gaps) == pytest.approx(0.1, abs=0.02)

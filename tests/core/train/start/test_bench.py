@@ -57,11 +57,6 @@ def test_a_folder_without_a_model_is_refused(tmp_path, capsys):
     assert "holds no model.py" in capsys.readouterr().err
 
 
-def test_two_pairs_are_too_few():
-    with pytest.raises(ValueError, match="2 pairs say little; measure at least 3"):
-        bench.measure(None, 2)
-
-
 @pytest.mark.slow
 def test_a_clone_is_trained_beside_us_in_a_process_of_its_own(tmp_path, monkeypatch):
     (tmp_path / "model.py").write_text(CLONE, encoding="utf-8")

@@ -17,11 +17,8 @@ from core.train.run.directory import is_run_name, read_info, runs_directory
 from core.train.run.disk import RunStorageError
 from core.train.run.shelf import list_runs
 from core.train.run.state import (
-    RunState,
-    launched_is_alive,
     note_launched,
     read_state,
-    write_state,
 )
 from core.train.start import launch, plan
 from core.train.start.launch import resume_run, start_run, timing_for
@@ -81,14 +78,6 @@ def test_predicted_bytes_in_run_json_equal_the_measured_ones(prepare_small, alre
         assert {name: event[name] for name in predicted} == predicted
 
 
-def test_a_duration_becomes_a_number_of_steps(prepare_small, already_timed, no_worker):
-    directory = start_run(prepare_small(), seconds=60)
-    info = read_info(directory)
-    seconds = info["prediction"]["seconds"]
-    assert info["config"]["num_steps"] > 100
-    assert 55 < seconds <= 60
-
-
 def test_run_json_holds_what_an_mfu_is_made_of(prepare_small, made_timing, no_worker, monkeypatch):
     h100 = {"device": "cuda", "device_name": "NVIDIA H100 80GB HBM3", "precision": "bf16"}
     timing = replace(made_timing, **h100)
@@ -100,17 +89,6 @@ def test_run_json_holds_what_an_mfu_is_made_of(prepare_small, made_timing, no_wo
     assert info["prediction"]["flops_per_step"] == 2 * flops
     assert info["resolved"]["peak_source"] == "data sheet"
     assert info["resolved"]["peak_flops_per_second"] == DEVICES["h100-sxm"].peak["bfloat16"]
-
-
-def test_steps_predicted_to_be_slow_are_not_timed(
-    prepare_small, made_timing, no_worker, monkeypatch
-):
-    estimate = replace(made_timing, num_steps_timed=0)
-    monkeypatch.setattr(plan, "predicted_timing", lambda *_: estimate)
-    monkeypatch.setattr("core.train.start.timing.SLOW_STEP_SECONDS", 0.0)
-    monkeypatch.setattr(launch, "measure_timing", None)
-    directory = start_run(prepare_small(batch_size=8))
-    assert read_info(directory)["prediction"]["seconds_per_step"] > 0
 
 
 @pytest.mark.parametrize("name", ["../../evil", "a/b\\c", "名字", "", "x" * 300, "\0"])
@@ -182,14 +160,6 @@ def test_a_runs_folder_that_refuses_is_a_sentence(prepare_small, already_timed, 
     taken.write_text("a file, no folder", encoding="utf-8")
     with pytest.raises(RunStorageError, match=r"Cannot write .*runs.*Free some space or give the"):
         start_run(prepare_small(), runs_dir=taken)
-
-
-@pytest.mark.slow
-def test_the_process_that_was_started_is_noted(prepare_small, already_timed, end_of):
-    directory = start_run(prepare_small())
-    assert launched_is_alive(directory)
-    launched = json.loads((directory / "launched.json").read_text())
-    assert end_of(directory).pid == launched["pid"]
 
 
 def test_a_start_on_a_busy_device_is_refused_unless_it_waits(
@@ -284,10 +254,3 @@ def test_a_start_is_refused_only_when_every_gpu_or_the_named_one_is_held(
         ):
             start_run(prepare_small(device="cuda"))
     assert no_worker == [False]
-
-
-def test_the_status_names_the_gpu(run_directory, capsys):
-    state = RunState(state="finished", step=3, gpu_name="NVIDIA H100", gpu_uuid="GPU-a")
-    write_state(run_directory, state)
-    assert main(["status", str(run_directory)]) == 0
-    assert capsys.readouterr().out == "finished step 3\non NVIDIA H100 (GPU-a)\n"

@@ -1,6 +1,6 @@
 import pytest
 
-from core.train.start.loader_speed import NUM_STEPS, Compressed, measure_loader
+from core.train.start.loader_speed import NUM_STEPS, measure_loader
 
 
 @pytest.mark.slow
@@ -14,13 +14,6 @@ def test_every_step_has_a_time_to_wait_and_one_to_compute(num_workers):
         sum(timing.wait_seconds) + sum(timing.step_seconds)
     )
     assert 0 < timing.waited < 1
-
-
-def test_items_are_numbers_that_differ_and_come_back_the_same():
-    items = Compressed(4, 1)
-    assert len(items) == 4
-    assert items[0] == items[0] != items[1]
-    assert all(0 <= number < 1 for number in items[3])
 
 
 @pytest.mark.slow

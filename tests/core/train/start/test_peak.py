@@ -7,8 +7,8 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.machine import Device, Speed
-from core.train.start import peak
-from core.train.start.peak import peak_of_run
+from core.train.start import timing
+from core.train.start.timing import peak_of_run
 from tests.made_probe import CPU, GPU, PROBE
 
 H100 = "NVIDIA H100 80GB HBM3"
@@ -28,9 +28,9 @@ def here(monkeypatch):
 
     def install(*devices, num_threads=8, slices=False):
         probe = replace(PROBE, devices=devices, num_threads=num_threads) if devices else None
-        monkeypatch.setattr(peak, "cached_probe", lambda: probe)
+        monkeypatch.setattr(timing, "cached_probe", lambda: probe)
         found = (SimpleNamespace(is_slice=True),) if slices else ()
-        monkeypatch.setattr(peak, "visible_gpus", lambda: found)
+        monkeypatch.setattr(timing, "visible_gpus", lambda: found)
 
     install()
     return install
@@ -105,5 +105,5 @@ def test_a_cpu_has_the_measured_product_only_with_as_many_threads(here, made_tim
 
 
 def test_a_run_on_the_cpu_does_not_ask_the_gpus(here, made_timing, monkeypatch):
-    monkeypatch.setattr(peak, "visible_gpus", None)
+    monkeypatch.setattr(timing, "visible_gpus", None)
     assert peak_of_run(made_timing) == {}

@@ -10,7 +10,7 @@ import pytest
 from core.machine.kept_probe import DtypeVerdict, Trial
 from core.train.start import plan
 from core.train.start.plan import Wish, outline_run, plan_run, seconds_item, wished_config
-from core.train.start.presets import predicted_seconds, preset_config
+from core.train.start.presets import predicted_seconds
 from core.train.start.timing import measure_timing
 
 
@@ -19,14 +19,6 @@ def known_speed(monkeypatch, made_timing):
     """Let every config take 10 ms a step."""
     timing = replace(made_timing, seconds_per_step=0.01)
     monkeypatch.setattr(plan, "predicted_timing", lambda *_: timing)
-
-
-def test_a_wish_without_changes_is_the_preset():
-    assert wished_config(Wish()).shape(65) == preset_config("one_minute").shape(65)
-
-
-def test_without_a_probe_the_device_in_use_is_a_cpu():
-    assert plan.device_in_use()[0] == "cpu"
 
 
 @pytest.mark.parametrize(
@@ -51,28 +43,11 @@ def test_with_a_probe_the_device_in_use_is_the_best_that_torch_trains_on(
     assert plan.device_in_use() == device
 
 
-def test_a_gpu_has_presets_of_its_own(made_probe, monkeypatch):
-    monkeypatch.setattr(plan, "cached_probe", lambda: made_probe)
-    assert wished_config(Wish()).shape(65) == preset_config("one_minute", "cuda").shape(65)
-
-
-def test_a_wished_learning_rate_ends_at_a_tenth_of_itself():
-    config = wished_config(Wish(changes={"learning_rate": 0.02}))
-    assert config.min_learning_rate == pytest.approx(0.002)
-
-
 def test_the_outline_counts_tokens_of_the_text_and_guesses_ln_v():
     outline = outline_run(Wish(changes={"tokenizer": "byte"}))
     assert outline.vocab_size == 256
     assert outline.ln_vocab == pytest.approx(math.log(256))
     assert outline.unigram_entropy < outline.ln_vocab
-
-
-def test_bytes_cost_the_embeddings_that_characters_do_not_need():
-    by_byte = outline_run(Wish(size="110k", changes={"tokenizer": "byte"}))
-    by_character = outline_run(Wish(size="110k"))
-    more_rows = by_byte.vocab_size - by_character.vocab_size
-    assert by_byte.parameters.amount - by_character.parameters.amount == more_rows * 64
 
 
 @pytest.mark.slow
@@ -106,25 +81,6 @@ def test_wished_intervals_survive_the_fitting(known_speed):
     assert config.sample_interval == config.num_steps // 20
 
 
-def test_before_any_timing_the_plan_promises_no_seconds(monkeypatch):
-    monkeypatch.setattr(plan, "predicted_timing", lambda *_: None)
-    assert plan_run(Wish()).seconds is None
-
-
-def test_a_text_that_was_cut_for_one_plan_is_not_cut_for_the_next(known_speed, monkeypatch):
-    first = plan_run(Wish())
-    monkeypatch.setattr(plan, "dataset_of", lambda *_: pytest.fail("the text was cut again"))
-    again = plan_run(Wish(), first.dataset)
-    assert (again.config, again.seconds.amount) == (first.config, first.seconds.amount)
-
-
-def test_before_any_timing_the_bytes_are_known_and_the_seconds_are_not(prepare_small):
-    prepared = prepare_small()
-    assert prepared.parameters.amount > 0
-    assert prepared.memory.unit == "bytes"
-    assert (prepared.timing, prepared.seconds) == (None, None)
-
-
 @pytest.mark.slow
 def test_after_a_timing_the_seconds_come_with_their_formula(prepare_small):
     before = prepare_small()
@@ -135,11 +91,6 @@ def test_after_a_timing_the_seconds_come_with_their_formula(prepare_small):
     expected = predicted_seconds(prepared.config, prepared.timing.seconds_per_step)
     assert seconds.amount == pytest.approx(expected)
     assert "20 steps timed on CPU" in seconds.source
-
-
-def test_the_governor_is_part_of_the_seconds(small_config, made_timing):
-    item = seconds_item(small_config(max_steps_per_second=2.0, num_steps=100), made_timing)
-    assert item.amount == pytest.approx(6 + 100 * 0.5 / 0.85)
 
 
 def test_seconds_that_a_limit_ends_come_with_its_formula(small_config, made_timing):

@@ -14,7 +14,7 @@ from core.train.control.commands import Inbox
 from core.train.control.device import DeviceBusyError, hold_device
 from core.train.run.directory import runs_directory
 from core.train.run.shelf import list_runs, newest_run
-from core.train.start import launch, plan, sandbox
+from core.train.start import launch, sandbox
 from core.train.start.sandbox import (
     MAX_OF_ADDRESS,
     MAX_SECONDS,
@@ -23,7 +23,6 @@ from core.train.start.sandbox import (
     Owners,
     SandboxQueue,
     capped,
-    caps_sentence,
     prepare_sandbox,
     start_sandbox_run,
     sweep_sandbox,
@@ -49,10 +48,6 @@ def test_what_is_too_large_is_refused_with_both_numbers(changes, sentence):
         prepare_sandbox(replace(config, **changes))
 
 
-def test_the_reference_model_of_a_minute_is_allowed():
-    prepare_sandbox(TrainConfig())
-
-
 @pytest.mark.parametrize("seconds_per_step", [1e-5, 0.01, 0.2, 3.0])
 def test_steps_are_capped_by_number_and_by_seconds(seconds_per_step):
     config = capped(TrainConfig(num_steps=10_000_000, max_steps_per_second=0.1), seconds_per_step)
@@ -60,14 +55,6 @@ def test_steps_are_capped_by_number_and_by_seconds(seconds_per_step):
     # The preset never goes below ten steps.
     assert config.num_steps * seconds_per_step <= max(MAX_SECONDS, 10 * seconds_per_step)
     assert config.max_steps_per_second is None, "a governed run would hold the device for hours"
-
-
-def test_a_shorter_wish_stays_as_it_is():
-    assert capped(replace(SMALL, num_steps=7), 0.01).num_steps == 7
-
-
-def test_the_caps_are_said():
-    assert "1.00 M parameters, 1,000 steps and 1 min 00 s" in caps_sentence()
 
 
 @pytest.fixture
@@ -208,15 +195,6 @@ def test_fresh_cookies_of_one_address_leave_places_in_the_line_to_others(queue, 
         queue.enter(SMALL, owner=f"other {number}", address="192.0.2.2")
 
 
-def test_who_stands_in_a_full_line_may_change_the_wish(queue, starter):
-    starter.busy = True
-    for number in range(MAX_WAITING):
-        queue.enter(SMALL, owner=f"browser {number}")
-    assert queue.place(queue.enter(SMALL, owner="browser 3")) == MAX_WAITING
-    with pytest.raises(ValueError, match=f"{MAX_WAITING} runs are waiting, the most"):
-        queue.enter(SMALL, owner="one more")
-
-
 class Class:
     """Who is here, and the time."""
 
@@ -311,25 +289,6 @@ def test_a_wish_that_is_given_up_is_forgotten_and_its_run_goes_on(line, starter)
     assert (line.newest_of("ann"), line.trains(ann)) == (None, True)
 
 
-def test_only_the_newest_owners_are_remembered(line, monkeypatch):
-    monkeypatch.setattr(sandbox, "_NUM_REMEMBERED", 3)
-    for name in ("ann", "ben", "cid", "dan"):
-        line.leave(line.enter(SMALL, owner=f"{name}'s friend"))
-        line.enter(SMALL, owner=name)
-    assert [line.newest_of(name) is None for name in ("ann", "ben", "cid", "dan")] == [
-        True,
-        False,
-        False,
-        False,
-    ]
-
-
-def test_a_config_that_is_too_large_never_enters(queue, starter):
-    with pytest.raises(ValueError, match="parameters; this one has"):
-        queue.enter(TrainConfig(num_layers=12, hidden_dim=768, num_heads=12))
-    assert starter.started == []
-
-
 def test_a_refusal_is_told_and_the_next_one_has_its_turn(queue, starter, wait_until):
     starter.error = OSError("the disk is full")
     first = queue.enter(SMALL)
@@ -361,32 +320,9 @@ def test_the_class_is_let_through_at_once_and_nobody_slips_in_before_it(queue, s
     wait_until(lambda: waiting.run)
 
 
-def test_a_run_that_had_ended_by_itself_was_not_stopped_by_the_class(line, starter):
-    ann = line.enter(SMALL, owner="ann")
-    line._turn()
-    write_state(starter.started[0], "finished")
-    line.make_way(seconds=0)
-    assert not ann.stopped
-    assert Inbox(starter.started[0]).poll() == ()
-
-
 def test_a_run_that_overstays_is_told_to_stop(queue, starter, monkeypatch, wait_until):
     monkeypatch.setattr(sandbox, "MAX_SECONDS", -100.0)
     ticket = queue.enter(SMALL)
     wait_until(lambda: ticket.run)
     inbox = Inbox(starter.started[0])
     wait_until(lambda: any(each.op == "stop" for each in inbox.poll()))
-
-
-def test_a_student_s_run_has_its_text_cut_once_however_long_it_waits(
-    no_worker, monkeypatch, wait_until
-):
-    cuts, cut = [], plan.dataset_of
-    monkeypatch.setattr(plan, "dataset_of", lambda *asked: cuts.append(asked) or cut(*asked))
-    monkeypatch.setattr(sandbox, "_LOOK_SECONDS", 0.01)
-    line = SandboxQueue()
-    ticket = line.enter(replace(SMALL, num_steps=5))
-    wait_until(lambda: ticket.run)
-    assert ([each.name for each in no_worker], len(cuts)) == ([ticket.run], 1)
-    write_state(no_worker[0], "finished")
-    wait_until(lambda: line._thread is None)

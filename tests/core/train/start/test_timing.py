@@ -37,22 +37,17 @@ def test_real_steps_are_timed_in_a_child_and_remembered(small_config):
     assert predicted_timing(config, 30) is None
     timing = measure_timing(config, 30)
     assert 0 < timing.fastest_seconds <= timing.seconds_per_step <= timing.slowest_seconds < 5
-    assert (timing.device, timing.kind, timing.num_steps_timed) == ("cpu", "measured", 20)
+    assert (timing.device, timing.num_steps_timed) == ("cpu", 20)
     assert set(timing.tried) == {"fp32", "bf16_fp32_attention"}
     assert timing.precision == min(timing.tried, key=timing.tried.get)
     assert predicted_timing(config, 30) == timing
-
-
-def test_settings_that_do_not_move_the_speed_share_a_measurement(small_config, timed):
-    kept = timed(small_config(), 0.01)
-    assert predicted_timing(small_config(seed=5, num_steps=99, learning_rate=0.1), 65) == kept
 
 
 def test_one_measurement_predicts_by_flops_alone(small_config, timed):
     timed(small_config(), 0.01)
     doubled = predicted_timing(small_config(accumulation_steps=2), 65)
     assert doubled.seconds_per_step == pytest.approx(0.02)
-    assert (doubled.kind, doubled.num_steps_timed) == ("estimated", 0)
+    assert doubled.num_steps_timed == 0
     assert doubled.fastest_seconds < 0.02 < doubled.slowest_seconds
 
 
@@ -72,11 +67,6 @@ def test_a_busy_machine_that_timed_the_larger_faster_still_gives_a_rising_line(s
     assert 0 < third.seconds_per_step < fourth.seconds_per_step
 
 
-def test_another_precision_is_not_predicted_from_this_one(small_config, timed):
-    timed(small_config(), 0.01)
-    assert predicted_timing(small_config(precision="bf16"), 65) is None
-
-
 def test_a_damaged_or_older_file_is_measured_anew(small_config, timed, tmp_path, monkeypatch):
     monkeypatch.setenv("B2G_STATE_DIR", str(tmp_path))
     for content in ("not json", "[]", '{"a": 3}'):
@@ -94,15 +84,6 @@ def test_a_child_that_fails_is_quoted(small_config):
     config = replace(small_config(), device="cuda")
     with pytest.raises(TimingError, match="no cuda device that torch can use"):
         measure_timing(config, 30)
-
-
-def test_a_child_without_a_word_gives_its_exit_status(small_config, monkeypatch):
-    def die(command, **_options):
-        return subprocess.CompletedProcess(command, 9, "", "")
-
-    monkeypatch.setattr(subprocess, "run", die)
-    with pytest.raises(TimingError, match="Timing this machine failed: exit status 9"):
-        measure_timing(small_config(), 30)
 
 
 def test_steps_are_timed_once_and_never_when_they_take_minutes(made_timing):
@@ -173,7 +154,7 @@ def test_the_cpu_is_timed_without_asking_for_gpus_and_unknown_ones_are_not_pinne
 ):
     gpus()
     measure_timing(small_config(device="cuda"), 30)
-    monkeypatch.setattr("core.train.control.training_device.visible_gpus", None)
+    monkeypatch.setattr("core.train.control.device.visible_gpus", None)
     measure_timing(small_config(gpu="GPU-a"), 30)
     assert child == [None, None]
 

@@ -1,8 +1,7 @@
-import numpy as np
 import pytest
 import torch
 
-from core.train.text.batches import draw_starts, explain_batch, num_starts, times_read
+from core.train.text.batches import draw_starts, explain_batch, num_starts
 from core.train.text.tokenizers import make_tokenizer
 
 TEXT = "To be, or not to be, that is the question: 词元 by 词元."
@@ -28,26 +27,8 @@ def test_starts_are_those_of_torch_randint():
 def test_the_last_token_is_a_target_and_never_an_input():
     drawn = {start for seed in range(200) for start in draw_starts(10, 4, 8, seed)}
     assert drawn == set(range(6))
-    as_input, as_target = times_read(10, 4)
-    assert (as_input[8], as_input[9], as_target[0], as_target[9]) == (1, 0, 0, 1)
-
-
-@pytest.mark.parametrize(("num_tokens", "seq_len"), [(2, 1), (10, 4), (10, 9), (37, 20)])
-def test_how_often_a_token_is_read_is_counted_by_brute_force(num_tokens, seq_len):
-    as_input, as_target = np.zeros(num_tokens, int), np.zeros(num_tokens, int)
-    for start in range(num_starts(num_tokens, seq_len)):
-        as_input[start : start + seq_len] += 1
-        as_target[start + 1 : start + seq_len + 1] += 1
-    assert times_read(num_tokens, seq_len) == (tuple(as_input), tuple(as_target))
 
 
 def test_a_text_without_a_window_is_refused_with_the_number_of_tokens_it_needs():
     with pytest.raises(ValueError, match=r"has 8 tokens; a window of 8 .* takes 9"):
         num_starts(8, 8)
-
-
-@pytest.mark.parametrize("start", [-1, 43])
-def test_a_window_over_the_end_is_refused_with_the_last_start(start):
-    tokenizer = make_tokenizer("byte", "")
-    with pytest.raises(ValueError, match="choose from 0 to 42"):
-        explain_batch(tokenizer.encode("x" * 51), tokenizer, (start,), 8)

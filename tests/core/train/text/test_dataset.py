@@ -34,23 +34,12 @@ def test_a_dataset_survives_its_files(tmp_path, tokenizer):
     assert again.tokenizer == dataset.tokenizer
 
 
-def test_the_last_tenth_is_kept_for_validation(dataset):
-    joined = np.concatenate([dataset.training_tokens, dataset.validation_tokens])
-    assert np.array_equal(joined, dataset.tokens)
-    assert len(dataset.validation_tokens) == len(dataset.tokens) // 10
-
-
 def test_the_facts_of_a_text_can_be_checked(dataset):
     facts = dataset.facts("upload")
     assert facts["sha256"] == hashlib.sha256(TEXT.encode()).hexdigest()
     assert facts["vocab_size"] == len(set(TEXT))
     assert facts["title"] == "poems.txt"
     assert facts["bigram_entropy"] < facts["unigram_entropy"] < facts["ln_vocab"]
-
-
-def test_samples_begin_with_words_that_the_text_can_say(dataset):
-    assert dataset.prompt == TEXT[:12]
-    assert build_dataset(TrainConfig()).prompt == "The "
 
 
 def test_the_reference_losses_of_bpe_are_in_its_own_tokens():
@@ -67,11 +56,6 @@ def test_a_text_is_cut_once_for_all_settings_that_leave_its_tokens_alone():
     assert dataset_of(TrainConfig(corpus="upload", seq_len=9), TEXT.encode(), "poems.txt") is one
     other = TrainConfig(corpus="upload", tokenizer="byte")
     assert dataset_of(other, TEXT.encode(), "poems.txt") is not one
-
-
-def test_a_missing_upload_is_an_empty_file():
-    with pytest.raises(ValueError, match="The file is empty"):
-        build_dataset(UPLOAD)
 
 
 @pytest.mark.parametrize(
@@ -94,14 +78,6 @@ def entropy_of(text):
     characters = sorted(set(text))
     tokens = np.array([characters.index(c) for c in text], dtype=np.uint16)
     return text_entropy(tokens, len(characters))
-
-
-def test_a_text_without_pattern_costs_ln_v_whatever_is_counted():
-    tokens = np.random.default_rng(0).integers(0, 16, 400_000).astype(np.uint16)
-    entropy = text_entropy(tokens, 16)
-    assert entropy.uniform == pytest.approx(math.log(16))
-    assert entropy.unigram == pytest.approx(math.log(16), abs=1e-3)
-    assert entropy.bigram == pytest.approx(math.log(16), abs=1e-3)
 
 
 def test_in_an_alternating_text_the_neighbour_tells_everything():

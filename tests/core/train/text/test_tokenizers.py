@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from core.train.text.corpora import load_corpus
 from core.train.text.tokenizers import (
     BPETokenizer,
-    ByteTokenizer,
     CharacterTokenizer,
     make_tokenizer,
     pieces_of,
-    shown_piece,
     tokenizer_from_json,
 )
 
@@ -32,11 +30,6 @@ def test_a_text_survives_its_tokens_and_the_tokenizer_its_json(text, name):
     assert token_ids.max() < tokenizer.vocab_size
 
 
-@given(TEXTS)
-def test_byte_tokens_are_the_utf8_bytes(text):
-    assert bytes(ByteTokenizer().encode(text).tolist()) == text.encode()
-
-
 def test_character_ids_follow_the_code_points():
     tokenizer = CharacterTokenizer.of("banana")
     assert (tokenizer.characters, tokenizer.vocab_size) == ("abn", 3)
@@ -46,10 +39,6 @@ def test_character_ids_follow_the_code_points():
 def test_a_strange_character_is_named():
     with pytest.raises(ValueError, match="The character 'z' is not in the vocabulary"):
         CharacterTokenizer.of("ab").encode("z")
-
-
-def test_broken_bytes_become_the_replacement_character():
-    assert ByteTokenizer().decode([104, 105, 0xE6]) == "hi�"
 
 
 def test_too_many_different_characters_are_refused_with_a_way_out():
@@ -71,11 +60,6 @@ def test_the_first_merges_are_the_most_frequent_pairs():
     # With GPT-2's spaces in front of the words, "es" and "est" still come first (9 times).
     assert [tokenizer.raw(number) for number in (256, 257)] == [b"es", b"est"]
     assert len(tokenizer.merges) == 3
-
-
-def test_bpe_without_merges_is_the_byte_tokenizer():
-    text = "naïve 词元"
-    assert BPETokenizer(()).encode(text).tolist() == ByteTokenizer().encode(text).tolist()
 
 
 @pytest.mark.slow
@@ -117,13 +101,6 @@ def test_pieces_lie_end_to_end_and_are_the_bytes_of_the_text(text, name):
     raw = text.encode()
     assert [raw[piece.start : piece.end] for piece in pieces] == [piece.raw for piece in pieces]
     assert b"".join(piece.raw for piece in pieces) == raw
-
-
-def test_a_part_of_a_character_is_shown_as_bytes():
-    pieces = pieces_of(ByteTokenizer(), "a步".encode())
-    assert [piece.text for piece in pieces] == ["a", "<E6>", "<AD>", "<A5>"]
-    assert [piece.is_text for piece in pieces] == [True, False, False, False]
-    assert shown_piece("�".encode()) == "�"
 
 
 @pytest.mark.parametrize("size", [255, 65_537])

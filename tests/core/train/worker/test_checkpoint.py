@@ -27,22 +27,6 @@ def test_a_run_goes_on_bit_for_bit_from_its_checkpoint(make_trainer, tmp_path, p
     assert num_bytes == path.stat().st_size
 
 
-def test_the_scale_of_the_loss_is_part_of_a_checkpoint(make_trainer, tmp_path):
-    trainer, again = make_trainer(precision="fp16"), make_trainer(precision="fp16")
-    trainer.train_step()
-    trainer.scaler.update(512.0)
-    load_checkpoint(save_checkpoint(tmp_path, trainer)[0], again)
-    assert again.scaler.get_scale() == 512.0
-
-
-def test_the_multiplier_is_part_of_a_checkpoint(make_trainer, tmp_path):
-    trainer, again = make_trainer(), make_trainer()
-    trainer.train_step()
-    trainer.learning_rate_multiplier = 0.25
-    load_checkpoint(save_checkpoint(tmp_path, trainer)[0], again)
-    assert (again.step, again.learning_rate_multiplier) == (1, 0.25)
-
-
 def test_a_half_written_checkpoint_is_not_seen(make_trainer, tmp_path):
     trainer = make_trainer()
     save_checkpoint(tmp_path, trainer)

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.train.control.device import DeviceBusyError, DeviceGoneError
-from core.train.control.training_device import NoSuchGpuError
+from core.train.control.device import DeviceBusyError, DeviceGoneError, NoSuchGpuError
 from core.train.run.disk import RunStorageError
 from core.train.run.state import RunState, state_sentence
 from core.train.worker.failures import EXIT_BUSY, failure_of, is_out_of_memory

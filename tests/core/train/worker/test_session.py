@@ -1,7 +1,6 @@
 import errno
 import math
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,7 +25,7 @@ from core.train.run.records import newest
 from core.train.run.state import hold_worker_lock, read_state, state_sentence
 from core.train.run.store import RunStore
 from core.train.worker import checkpoint, observer
-from core.train.worker.opening import open_session
+from core.train.worker.session import open_session
 
 CONSTANT_RATE = {"learning_rate": 1e-3, "min_learning_rate": 1e-3, "warmup_steps": 0}
 NOTHING_DUE = {f"{what}_interval": 50 for what in ("eval", "sample", "memory", "checkpoint")}
@@ -72,16 +71,6 @@ def each_step(session, action):
 def send_after(session, directory, step, op, value=None):
     """Send a command when the session has done the step."""
     each_step(session, lambda done: done == step and send(directory, op, value))
-
-
-def test_samples_are_written_in_the_precision_of_the_run(session_of):
-    for precision, dtype in (("fp32", torch.float32), ("bf16", torch.bfloat16)):
-        session, _directory = session_of(precision=precision)
-        dtypes = set()
-        head = session.observer.trainer.model.head
-        head.register_forward_hook(lambda _head, _x, scores, seen=dtypes: seen.add(scores.dtype))
-        session.observer.sample()
-        assert dtypes == {dtype}, precision
 
 
 def test_a_run_writes_every_step_and_what_is_due(session_of):
@@ -200,13 +189,6 @@ def test_a_time_limit_ends_a_run_on_a_slow_machine_with_all_that_an_end_needs(
     assert records["learning_rate"][-1] - lowest < 0.05 * (highest - lowest)
 
 
-def test_a_faster_machine_ends_a_timed_run_at_its_steps(session_of, monkeypatch):
-    session, directory = session_of(max_seconds=60.0)
-    timed(session, monkeypatch, 4.0)
-    assert session.run() == "finished"
-    assert (read_state(directory).step, read_state(directory).reason) == (12, "")
-
-
 def test_neither_a_pause_nor_the_governor_uses_up_the_time(session_of, monkeypatch):
     session, directory = session_of(max_seconds=60.0, max_steps_per_second=0.1)
     clock = timed(session, monkeypatch, 4.0)
@@ -322,19 +304,6 @@ def test_a_damaged_checkpoint_sends_the_run_back_to_the_one_before(session_of):
     assert finding["finding"] == "damaged_checkpoint"
 
 
-@pytest.mark.slow
-def test_ten_thousand_commands_are_answered_while_the_run_goes_on(session_of):
-    session, directory = session_of(num_steps=400, checkpoint_interval=400)
-    folder = directory / "control"
-    folder.mkdir()
-    for number in range(1, 10_001):
-        (folder / f"{number:06d}.json").write_text('{"op":"resume"}', encoding="utf-8")
-    assert session.run() == "finished"
-    acks = events_of(directory, "ack")
-    assert [ack["command"] for ack in acks] == list(range(1, 10_001))
-    assert 0 < acks[5000]["step"] < 400
-
-
 class Killed(BaseException):
     """Nothing in core catches it."""
 
@@ -379,25 +348,6 @@ def test_a_new_change_after_a_resume_ends_the_repetition(session_of):
     assert kept["learning_rate"].tolist() == pytest.approx([1e-3] * 4 + [2e-3] * 8)
 
 
-def test_what_waits_to_be_repeated_is_part_of_a_checkpoint(session_of):
-    session, directory = session_of(checkpoint_interval=3)
-    send_after(session, directory, 5, "set_learning_rate_multiplier", 0.5)
-    crash(session, at_step=6)
-    again = resumed(session_of, directory)
-    again.observer.save(again._orders())
-    (directory / "events.jsonl").unlink()
-    once_more = resumed(session_of, directory, attempt=3)
-    assert once_more._orders().multiplier_changes == ((6, 0.5),)
-    assert once_more._orders().last_command == 1
-
-
-def test_the_governor_of_a_crashed_run_is_still_in_force(session_of):
-    session, directory = session_of(max_steps_per_second=900.0)
-    send_after(session, directory, 2, "set_max_steps_per_second", 500.0)
-    crash(session, at_step=5)
-    assert resumed(session_of, directory).max_steps_per_second == 500.0
-
-
 def test_a_stop_that_came_too_late_is_taken_back_by_the_resume(session_of):
     session, directory = session_of()
     crash(session, at_step=5)
@@ -439,13 +389,6 @@ def test_the_weights_of_eight_steps_are_kept_to_look_back_at(session_of):
         assert contents["step"] == step
         assert torch.equal(contents["model"]["tokens.weight"], seen[step]), step
     assert {event["step"] for event in events_of(directory, "checkpoint")} == {40}
-
-
-def test_a_model_of_more_parameters_keeps_no_milestones(session_of, no_milestones):
-    session, directory = session_of()
-    assert session.run() == "finished"
-    assert milestones(directory) == []
-    assert checkpoints(directory)
 
 
 def test_a_resumed_run_forgets_the_milestones_that_lie_ahead_of_it(session_of):
@@ -496,26 +439,6 @@ def test_on_a_full_disk_the_milestones_make_way_for_a_checkpoint(session_of, mon
     assert milestone_steps_of(directory) == [0]
 
 
-def test_milestones_that_cannot_be_deleted_end_no_run(session_of, monkeypatch):
-    session, directory = session_of(num_steps=6, checkpoint_interval=100)
-    put, unlink = checkpoint._put_in_place, Path.unlink
-
-    def on_a_full_disk(path, contents):
-        if path.parent.name != "milestones":
-            raise storage_error(path, OSError(errno.ENOSPC, "No space left on device"))
-        put(path, contents)
-
-    def refuse(path, missing_ok=False):
-        if path.parent.name == "milestones":
-            raise PermissionError(errno.EACCES, "in use", str(path))
-        unlink(path, missing_ok)
-
-    monkeypatch.setattr(checkpoint, "_put_in_place", on_a_full_disk)
-    monkeypatch.setattr(Path, "unlink", refuse)
-    assert session.run() == "finished"
-    assert milestone_steps_of(directory) == list(milestone_steps(6))
-
-
 @pytest.fixture
 def in_bursts(monkeypatch):
     """Trainers keep their numbers on the device, as on CUDA; six steps make a burst."""
@@ -550,13 +473,6 @@ def test_a_run_read_in_bursts_writes_the_same_steps_in_the_same_order(
     assert records["step"].tolist() == list(range(1, 17))
     assert (np.diff(records["time"]) >= 0).all()
     assert (records["tokens_per_second"] > 0).all()
-
-
-def test_the_steps_of_a_burst_have_each_their_own_time(session_of, in_bursts, no_milestones):
-    session, directory = session_of(num_steps=13, **NOTHING_DUE)
-    assert session.run() == "finished"
-    for burst in np.split(records_of(directory)[1:], 2):  # of six steps
-        assert np.diff(burst["time"]) == pytest.approx(burst["seconds"][1:], rel=0.01)
 
 
 def test_what_is_due_is_written_behind_the_steps_that_a_burst_still_owed(session_of, in_bursts):

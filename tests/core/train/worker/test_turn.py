@@ -5,10 +5,11 @@ from contextlib import ExitStack
 import pytest
 
 from core.train.control.commands import StopSignal, send
-from core.train.control.device import device_holder, hold_device, queued_runs
+from core.train.control.device import device_holder, hold_device
 from core.train.run.reader import RunReader
 from core.train.run.store import RunStore
 from core.train.worker.turn import QueuedListener, QueueLeftError, device_in_turn
+from tests.core.train.queues import queued_runs
 
 
 def never():
@@ -44,12 +45,6 @@ def test_first_come_is_first_served_and_only_one_holds_the_device_at_a_time(wait
         thread.join()
     assert served == ["run-1", "run-2", "run-3"]
     assert device_holder("cpu") == ""
-
-
-def test_a_free_device_is_taken_at_once():
-    with device_in_turn("cpu", "a", 1.0, never):
-        assert device_holder("cpu") == "a"
-        assert queued_runs("cpu") == ()
 
 
 def test_who_gives_up_leaves_the_queue():
@@ -107,13 +102,3 @@ def test_a_run_that_waits_for_any_gpu_takes_the_first_that_becomes_free(gpus):
         with device_in_turn("cuda", "waits", 1.0, end_the_other) as device:
             assert device.gpu.uuid == "GPU-a"
             assert queued_runs("cuda") == ()
-
-
-def test_a_run_that_waits_for_a_named_gpu_lets_the_others_be(gpus):
-    gpus(GPU_a=20, GPU_b=60)
-    with (
-        hold_device("cuda", "first", "GPU-b"),
-        pytest.raises(QueueLeftError, match="picky"),
-        device_in_turn("cuda", "picky", 1.0, lambda: True, "GPU-b"),
-    ):
-        raise AssertionError("it took another one")

@@ -8,7 +8,6 @@ import sys
 from dataclasses import replace
 
 import pytest
-import torch
 
 from core.train.control.commands import StopSignal, send
 from core.train.control.device import hold_device
@@ -43,14 +42,6 @@ def start_worker(root):
         process.communicate()
 
 
-def test_a_worker_trains_to_the_end(prepared_run, start_worker):
-    directory = prepared_run()
-    process = start_worker(directory)
-    assert process.wait(60) == 0, process.stderr.read()
-    assert read_state(directory).state == "finished"
-    assert len(RunReader(directory).read_new().records) == 12
-
-
 def test_sigterm_stops_with_a_checkpoint_and_a_resume_finishes(
     prepared_run, start_worker, wait_until
 ):
@@ -81,17 +72,6 @@ def test_a_killed_worker_is_seen_as_crashed_and_loses_no_committed_step(
     steps = RunReader(directory).read_new().records["step"].tolist()
     assert steps == list(range(1, len(steps) + 1))
     assert len(steps) >= 10
-
-
-def test_of_two_workers_of_one_run_one_trains(prepared_run, start_worker, wait_until):
-    directory = prepared_run(num_steps=5000)
-    first = start_worker(directory)
-    wait_until(lambda: read_state(directory).state == "running")
-    second = start_worker(directory)
-    assert second.wait(60) == EXIT_BUSY
-    assert b"already being trained by another process" in second.stderr.read()
-    send(directory, "stop")
-    assert first.wait(30) == 0
 
 
 def test_of_two_starts_at_the_same_moment_exactly_one_runs(prepared_run, start_worker, wait_until):
@@ -143,22 +123,6 @@ def test_an_unexpected_error_reaches_the_log_and_the_state(prepared_run, fails, 
     assert read_state(directory).reason == "error"
 
 
-def test_a_failed_allocation_is_told_with_prediction_fact_and_advice(
-    prepared_run, monkeypatch, no_signals
-):
-    directory = prepared_run()
-    monkeypatch.setattr(
-        "core.train.worker.session.Session.run", lambda _session: torch.empty(1 << 58)
-    )
-    assert main([str(directory)]) == EXIT_FAILED
-    state = read_state(directory)
-    assert (state.state, state.reason) == ("failed", "out_of_memory")
-    predicted = sum(read_info(directory)["prediction"]["memory"].values())
-    assert state.values["predicted_bytes"] == predicted
-    assert state.values["actual_bytes"] > 50 << 20
-    assert "Halve the batch to 2 and set the accumulation steps to 2" in state_sentence(state)
-
-
 def test_a_run_that_waits_is_starting_and_trains_when_its_turn_comes(
     prepared_run, start_worker, wait_until
 ):
@@ -173,20 +137,6 @@ def test_a_run_that_waits_is_starting_and_trains_when_its_turn_comes(
     send(first, "stop")
     assert (holder.wait(60), waiting.wait(60)) == (0, 0)
     assert read_state(second).state == "finished"
-
-
-def test_a_run_is_stopped_while_it_waits(prepared_run, no_signals):
-    directory = prepared_run()
-    send(directory, "set_learning_rate_multiplier", 0.5)
-    send(directory, "stop")
-    with hold_device("cpu", "20260102t030405z-another-00ff"):
-        assert main([str(directory), "--asked-at", "2.0"]) == 0
-    assert read_state(directory).state == "stopped"
-    send(directory, "resume")
-    assert main([str(directory)]) == 0
-    assert read_state(directory).state == "finished"
-    multiplier = read_state(directory).learning_rate_multiplier
-    assert multiplier == 0.5
 
 
 def test_a_directory_that_vanishes_ends_its_worker_and_no_other(
@@ -259,7 +209,7 @@ PINNED = """
 import os, sys
 from pathlib import Path
 from core.machine.nvml import Gpu
-from core.train.control import training_device
+from core.train.control import device
 from core.train.control.device import hold_device
 from core.train.worker.__main__ import main
 
@@ -273,7 +223,7 @@ class WhenTorchIsLookedFor:
             print(os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 sys.meta_path.insert(0, WhenTorchIsLookedFor())
-training_device.visible_gpus = lambda: (gpu("GPU-a", 20), gpu("GPU-b", 60))
+device.visible_gpus = lambda: (gpu("GPU-a", 20), gpu("GPU-b", 60))
 with hold_device("cuda", "another"):
     main([sys.argv[1]])
 """

@@ -4,7 +4,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 
@@ -130,13 +129,3 @@ asyncio.run(main())
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=root, check=False, timeout=30)
     assert done.returncode == -signal.SIGTERM
-
-
-def test_outside_the_main_thread_signals_are_left_alone():
-    before = signal.getsignal(signal.SIGTERM)
-    put_back = []
-    thread = threading.Thread(target=lambda: put_back.append(install_stop_signal()))
-    thread.start()
-    thread.join()
-    put_back[0]()
-    assert signal.getsignal(signal.SIGTERM) is before

@@ -7,7 +7,6 @@ import pytest
 from core.language import install_provider
 from core.language.extract import ROOT
 from core.train.control.commands import RANGES, check_command
-from core.train.run.state import STATES
 from core.train.text.pieces import SIGNS
 from pages.components.live_chart import live_chart as part
 from pages.components.live_chart.words import live_words
@@ -43,22 +42,6 @@ def test_the_signs_for_what_cannot_be_seen_stand_in_core_alone():
     ):
         if path != ROOT / "core/train/text/pieces.py":
             assert not set(SIGNS.values()) & set(path.read_text(encoding="utf-8")), path
-
-
-@pytest.mark.parametrize("state", [*STATES, "none"])
-def test_every_state_of_a_run_has_a_word(state):
-    assert live_words()[f"state_{state}"]
-
-
-def test_every_fact_has_a_label_for_the_table():
-    from core.figures.train.live_run.run_facts import AROUND, CATEGORIES, RunView, facts
-
-    memory = dict.fromkeys((*CATEGORIES, *AROUND, "peak", "utilization"), 1)
-    event = {"kind": "memory", "step": 1, **memory, "source": "allocator"}
-    whole = RunView(events=[event], info={"prediction": {"flops_per_step": 1.0}})
-    assert {"mfu", *AROUND} <= set(facts(whole))
-    for view in (RunView(), whole):
-        assert {f"fact_{name}" for name in facts(view)} <= set(live_words())
 
 
 def test_the_words_are_asked_for_anew_at_every_call():

@@ -11,7 +11,7 @@ from core.train.run.recorded import recorded_run
 from core.train.run.replay import MAX_SPEED, Replay
 from core.train.start.presets import DURATIONS
 from pages.components.live_chart import stream as stream_room
-from pages.components.live_chart.recorded import (
+from pages.components.live_chart.feed import (
     LOOK_SECONDS,
     SHOWN_SECONDS,
     recorded_messages,
@@ -48,11 +48,6 @@ def test_a_longer_recording_is_shown_faster_but_no_faster_than_a_replay_may_be()
         assert recorded_speed(duration.key) == pytest.approx(min(fitting, MAX_SPEED), abs=1)
 
 
-def test_the_first_message_has_a_curve_already():
-    kind, data = parts(recorded_messages("class_hour")[0])
-    assert (kind, len(data["columns"]["step"]) > 0) == ("snapshot", True)
-
-
 def test_a_viewer_without_a_run_sees_the_recording_and_then_the_first_run(
     runs, served, open_stream, monkeypatch, make_run
 ):
@@ -67,11 +62,6 @@ def test_a_viewer_without_a_run_sees_the_recording_and_then_the_first_run(
         kind, _identity, data = viewer.next()
     assert kind == "snapshot"
     assert "recorded" not in data["info"]
-
-
-def test_a_server_that_has_a_run_shows_no_recording(runs, served, open_stream, make_run):
-    make_run(runs, NEW)
-    assert open_stream("&recording=one_minute").next()[2]["run"] == NEW
 
 
 @pytest.mark.parametrize("name", ["..%2Fsmall_gpt", "A", "one_minute.zip"])
@@ -90,24 +80,8 @@ def test_the_steps_of_a_recording_come_as_csv(served, get):
     assert [float(row["loss"]) for row in rows] == records["loss"].tolist()
 
 
-@pytest.mark.parametrize("query", ["", "&moving=1"])
-def test_the_samples_of_a_recording_come_as_a_picture(served, get, query):
-    answer, body = get(served.port, f"/live/samples.svg?recording=one_minute&lang=zh{query}")
-    assert (answer.status, answer.headers["Content-Type"]) == (200, "image/svg+xml")
-    assert ".svg" in answer.headers["Content-Disposition"]
-    assert ("<animate" in body.decode()) == bool(query)
-    assert "步之后" in body.decode()
-
-
 def test_a_recording_comes_as_one_html_file(served, get):
     answer, body = get(served.port, "/live/run.html?recording=one_minute&lang=zh&units=GB")
     assert answer.status == 200
     assert answer.headers["Content-Disposition"].endswith('.html"')
     assert b'"language":"zh","unit":"GB"' in body
-
-
-@pytest.mark.parametrize("path", ["/live/run.html", "/live/samples.svg"])
-def test_what_cannot_be_exported_is_a_sentence(served, get, path):
-    answer, body = get(served.port, f"{path}?run={NEW}")
-    assert answer.status == 404
-    assert b"There is no run" in body

@@ -38,8 +38,3 @@ def test_the_sentence_and_the_table_have_the_printed_numbers(picture):
     assert picture.table["NaN codes"] == ["2,046", "254", "1"]
     assert picture.table["finite codes"] == ["63,488", "65,280", "255"]
     assert picture.table["eps"][0] == "0.000976562…"
-
-
-def test_no_format_is_refused():
-    with pytest.raises(ValueError, match="at least one format"):
-        numbers_picture([], Look())

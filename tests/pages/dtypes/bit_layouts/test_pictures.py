@@ -1,22 +1,15 @@
 import base64
 import io
-import re
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import color_picture, stored_picture
+from core.dtypes.labs.picture import color_picture, stored_picture
 from core.figures.picture import Look
 from core.figures.theme import COLORS, MODES
-from pages.dtypes.bit_layouts.pictures import (
-    SHOWN,
-    pictures_picture,
-    poster_png,
-    poster_svg,
-)
+from pages.dtypes.bit_layouts.pictures import SHOWN, pictures_picture
 
 NAMES = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8")
 LEVELS, PLACE, COUNTS = np.unique(color_picture(), return_inverse=True, return_counts=True)
@@ -49,13 +42,6 @@ def test_each_format_has_its_own_picture_and_its_name(mode):
     assert framed == [name == "float16" for name in NAMES]
 
 
-def test_the_pictures_stand_in_rows_of_five_without_overlap():
-    first, *_rest, fifth, sixth = drawn().figure.layout.images
-    assert first.x + first.sizex < fifth.x
-    assert sixth.x == first.x
-    assert sixth.y < first.y - first.sizey
-
-
 def test_a_pixel_that_overflowed_shows_the_colour_of_overflow():
     image = seen(drawn(2.0**17).figure.layout.images[1].source)
     warning = COLORS["light"]["overflow"]
@@ -63,36 +49,3 @@ def test_a_pixel_that_overflowed_shows_the_colour_of_overflow():
     lost = ~np.isfinite(pictures(2.0**17)[1].pixels[PLACE][::SHOWN, ::SHOWN]).all(axis=-1)
     assert lost.any()
     assert (image[lost] == color).all()
-
-
-def test_the_sentence_and_the_table_count_shades():
-    picture, shades = drawn(), pictures()[3].num_shades
-    start = "The same picture of 786,432 colour values, brightness times 1, in each format: "
-    assert picture.alt.startswith(start)
-    assert f"E4M3 {shades} shades" in picture.alt
-    assert picture.table["format"] == list(NAMES)
-
-
-def test_the_svg_poster_has_every_pixel_of_every_format_and_says_which():
-    text = poster_svg(pictures(), PLACE, "Ten <formats>", Look())
-    root = ET.fromstring(text)  # noqa: S314  our own text
-    images = [each for each in root if each.tag.endswith("image")]
-    assert len(images) == len(NAMES)
-    assert seen(images[0].get("href")).shape == (512, 512, 3)
-    words = "".join(root.itertext())
-    assert "Ten <formats>" in words
-    assert "E4M3" in words
-    assert re.search(r"[0-9.]+ dB", words)
-    width, height = int(root.get("width")), int(root.get("height"))
-    corners = [(int(each.get("x")), int(each.get("y"))) for each in images]
-    assert all(x + 512 <= width and y + 512 <= height for x, y in corners)
-
-
-def test_the_png_poster_has_every_pixel_of_every_format_in_its_place():
-    svg = ET.fromstring(poster_svg(pictures(), PLACE, "", Look()))  # noqa: S314  our own
-    poster = np.asarray(Image.open(io.BytesIO(poster_png(pictures(), PLACE, Look()))))
-    assert poster.shape[:2] == (int(svg.get("height")), int(svg.get("width")))
-    for each in svg:
-        if each.tag.endswith("image"):
-            x, y = int(each.get("x")), int(each.get("y"))
-            np.testing.assert_array_equal(poster[y : y + 512, x : x + 512], seen(each.get("href")))

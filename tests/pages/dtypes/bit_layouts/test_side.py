@@ -5,7 +5,6 @@ import pytest
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
 from core.figures.picture import Look
-from core.figures.theme import COLORS
 from pages.dtypes.bit_layouts.side import BitRow, error_text, half_sentence, side_picture
 
 PI = "3.141592653589793"
@@ -54,22 +53,9 @@ def test_errors_are_relative_exact_or_a_word():
     assert texts == ["exact", "−0.024 %", "overflow", "–", "–", "−100 %", "+100 %"]
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_a_one_has_the_colour_of_its_field_and_a_zero_a_fainter_one(mode):
-    cells = drawn(PI, "float16", mode=mode).figure.data[0]
-    colors = [color for _place, color in cells.colorscale]
-
-    assert colors[2::4] == [COLORS[mode][name] for name in ("sign", "exponent", "mantissa")]
-
-
 def test_all_formats_fit_and_the_table_has_a_row_for_each():
     picture = drawn("0.1", *FORMATS, present=True)
 
     assert picture.figure.layout.height < 650
     assert all(len(column) == len(FORMATS) for column in picture.table.values())
     assert "float8_e4m3fn 00011101 = 0.1015625 (+1.6 %)" in picture.alt
-
-
-def test_a_picture_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="at least one format"):
-        drawn(PI)

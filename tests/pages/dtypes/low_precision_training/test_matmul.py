@@ -1,14 +1,14 @@
 import pytest
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import matmul_errors, normal_matrices
+from core.dtypes.labs.matmul import matmul, normal_matrices
 from core.figures.picture import Look
 from core.figures.theme import MODES
-from pages.dtypes.low_precision_training.matmul import error_at, matmul_picture
+from pages.dtypes.low_precision_training.matmul import matmul_picture
 
 DEPTHS = (16, 64, 256)
 CURVES = tuple(
-    matmul_errors(*normal_matrices(256), FORMATS["bfloat16"], FORMATS[name], 1, DEPTHS)
+    matmul(*normal_matrices(256), FORMATS["bfloat16"], FORMATS[name], 1, DEPTHS)
     for name in ("float32", "bfloat16")
 )
 
@@ -28,9 +28,3 @@ def test_the_sentence_and_the_table_name_the_errors():
     assert picture.alt.startswith(start)
     assert "with sums in FP32" in picture.alt
     assert picture.table["K"] == ["16", "64", "256"]
-
-
-def test_a_depth_that_was_not_computed_is_named():
-    assert error_at(CURVES[0], 64) == CURVES[0].errors[1]
-    with pytest.raises(ValueError, match="K = 65 was not computed; use one of 16, 64, 256"):
-        error_at(CURVES[0], 65)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import accumulate
+from core.dtypes.labs.accumulate import accumulate
 from core.figures.picture import Look
 from core.figures.theme import MODES
 from pages.dtypes.low_precision_training.sums import sums_picture
@@ -33,8 +33,3 @@ def test_the_sentence_and_the_table_name_the_sums():
     )
     last = [picture.table[name][-1] for name in ("values added", "BF16", "FP16")]
     assert last == [1000, "256", "1,000"]
-
-
-def test_more_sums_than_lines_that_differ_are_refused():
-    with pytest.raises(ValueError, match="Choose 1 to 4 sums to compare, not 5"):
-        sums_picture(SUMS[:1] * 5, "float16", Look())

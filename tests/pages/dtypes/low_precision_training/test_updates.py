@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from core.dtypes import FORMATS
-from core.dtypes.labs import stochastic_updates, weight_updates
+from core.dtypes.labs.weight_updates import stochastic_updates, weight_updates
 from core.figures.picture import Look
 from core.figures.theme import MODES
 from pages.dtypes.low_precision_training.updates import stochastic_picture, updates_picture
@@ -45,10 +45,3 @@ def test_the_mean_lies_inside_the_band_and_nearest_below(mode):
     assert len(paths) == 8
     assert [path.showlegend for path in paths].count(True) == 1
     assert high.fill == "tonexty"
-
-
-def test_the_sentence_and_the_table_end_where_the_weights_do():
-    picture = stochastic_picture(MANY, Look())
-    assert picture.alt.startswith("50 weights in bfloat16, rounded stochastically, end at")
-    assert picture.table["step"][-1] == 200
-    assert picture.table["rounded to nearest"][-1] == "1"

@@ -7,7 +7,6 @@ from core.dtypes import FORMATS, OVERFLOWS, ROUNDINGS
 from core.dtypes.cast.explain_cast import explain_cast
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.picture import Look
-from core.figures.theme import COLORS, MODES
 from pages.dtypes.rounding_and_overflow.modes import modes_picture
 
 
@@ -29,15 +28,6 @@ def test_every_cell_is_what_the_codec_answers(name, value):
             continue
         stored = FORMATS[name].round(np.array([value]), rounding, overflow)[0]
         assert f"<b>{digits(float(stored))}</b>" in text, (rounding, overflow)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_the_chosen_pair_alone_has_the_thick_frame(mode):
-    figure = drawn("float16", "1/3", mode=mode, present=True).figure
-    (frame,) = [shape for shape in figure.layout.shapes if shape.line.width == 5]
-    assert round(frame.x0) == OVERFLOWS.index("nan")
-    assert round((frame.y0 + frame.y1) / 2) == ROUNDINGS.index("up")
-    assert frame.line.color == COLORS[mode]["accent"]
 
 
 def test_the_sentence_counts_the_results_and_the_table_has_them_all():

@@ -14,26 +14,24 @@ from hypothesis import strategies as st
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
 from core.dtypes.exact import parse_value
-from core.figures.dtypes.rounding_and_overflow.free_window import (
+from core.figures.dtypes.rounding_and_overflow.line_window import (
+    BAND_NAMES,
     NARROWEST,
+    VIEWS,
     WIDEST,
+    Window,
+    bands,
     free_window,
     moved_window,
     width_words,
     window_around,
     window_marks,
-    window_words,
-)
-from core.figures.dtypes.rounding_and_overflow.line_window import (
-    BAND_NAMES,
-    VIEWS,
-    Window,
-    bands,
     window_of,
+    window_words,
 )
 from core.figures.picture import Look
 from core.figures.theme import MODES
-from pages.dtypes.rounding_and_overflow.number_line import MAX_FORMATS, line_picture
+from pages.dtypes.rounding_and_overflow.number_line import line_picture
 
 LARGEST = sys.float_info.max
 
@@ -84,12 +82,6 @@ def test_too_many_numbers_become_the_powers_of_two_between_them():
     assert sum(len(trace.x) for trace in figure.data if trace.x is not None) < 1000
 
 
-def test_near_the_number_even_float64_shows_its_numbers():
-    figure, window = line(["float64"], "1/3", "near")
-    assert len(numbers_of(figure, "float64")) in (16, 17)
-    assert window.low < 1 / 3 < window.high
-
-
 def test_the_number_is_marked_and_what_is_stored_is_circled_and_told():
     picture, window = drawn(["float16", "float8_e4m3fn"], "300", "linear")
     figure = picture.figure
@@ -123,18 +115,6 @@ def test_every_view_of_every_format_holds_every_number(name, view):
         values, texts = window.axis_ticks()
         assert len(values) == len(texts) > 1, value
         assert all(math.isfinite(each) for each in values), value
-
-
-def test_bands_differ_in_pattern_not_in_colour_only():
-    figure, _window = line(["float16", "uint8"], "1", "log")
-    bars = [trace for trace in figure.data if trace.type == "bar"]
-    assert len({bar.marker.pattern.shape for bar in bars}) == len(bars) == 5
-
-
-@pytest.mark.parametrize("count", [0, MAX_FORMATS + 1])
-def test_more_rows_than_fit_are_refused(count):
-    with pytest.raises(ValueError, match=f"has 1 to {MAX_FORMATS} formats, not {count}"):
-        line_picture([(FORMATS["int8"], None)] * count, "1", Window(low=0, high=1), Look())
 
 
 def free(names, center, exponent, **look):
@@ -171,16 +151,6 @@ def test_a_hand_reaches_no_farther_than_the_marks_and_plotly_moves_nothing_itsel
     assert (layout.xaxis.minallowed, layout.xaxis.maxallowed) == (-1.5, 1.5)
     assert {"zoom", "pan"} <= set(layout.modebar.remove)
     assert (layout.meta["low"], layout.meta["high"]) == (0.984375, 1.015625)
-
-
-def test_the_ticks_of_a_window_stay_at_their_numbers_while_it_moves():
-    places, texts = free(["float16"], "1.001", -5)[1].axis_ticks()
-    before = dict(zip(*reversed(free(["float16"], "1", -5)[1].axis_ticks()), strict=True))
-    common = [
-        (place, before[text]) for place, text in zip(places, texts, strict=True) if text in before
-    ]
-    assert len(common) >= 5
-    assert all(now == pytest.approx(then - 0.032) for now, then in common)
 
 
 @pytest.mark.parametrize(("value", "x"), [("-3", 0), ("1e9", 1), ("inf", 1)])

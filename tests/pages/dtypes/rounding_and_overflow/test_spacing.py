@@ -9,7 +9,6 @@ from core.dtypes import FORMATS
 from core.figures.picture import Look
 from core.figures.theme import MODES
 from pages.dtypes.rounding_and_overflow.number_line import (
-    COLORS_OF_LINES,
     spacing_picture,
     spacing_points,
 )
@@ -61,12 +60,6 @@ def test_a_name_stands_beside_its_line_not_on_it():
 @pytest.mark.parametrize("value", [0.0, math.inf, math.nan])
 def test_a_number_without_a_magnitude_is_not_marked(value):
     assert not drawn(["float64"], value, "x").figure.layout.shapes
-
-
-@pytest.mark.parametrize("count", [0, len(COLORS_OF_LINES) + 1])
-def test_more_lines_than_can_be_told_apart_are_refused(count):
-    with pytest.raises(ValueError, match=f"has 1 to {len(COLORS_OF_LINES)} formats, not {count}"):
-        drawn(["int8"] * count, 1.0, "1")
 
 
 def test_every_format_can_be_drawn():

@@ -9,7 +9,6 @@ from core.dtypes.libraries.library import cast_rows, reader_pairs, telling_pairs
 from core.dtypes.libraries.library_records import InfoRow, LibraryReport, OperationRow
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.picture import Look
-from core.figures.theme import COLORS, MODES
 from core.machine.kept_library import keep_library_report
 from pages.dtypes.rounding_and_overflow import your_torch
 from pages.dtypes.rounding_and_overflow.your_torch import (
@@ -37,42 +36,11 @@ def test_every_answer_stands_in_its_cell(name):
         assert digits(row.ml_dtypes, 10) in texts[2, y]
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_differences_are_framed_and_marked(mode):
-    rows = rows_of("float8_e8m0fnu")
-    look = Look(mode=mode, present=True)
-    figure = casts_picture("float8_e8m0fnu", rows, look).figure
-    framed = {
-        (round((each.x0 + each.x1) / 2), round((each.y0 + each.y1) / 2))
-        for each in figure.layout.shapes
-    }
-    expected = {
-        (x, y)
-        for y, row in enumerate(rows)
-        for x, library in ((1, "torch"), (2, "ml_dtypes"))
-        if differs(row, library)
-    }
-    assert framed == expected
-    assert all(each.line.color == COLORS[mode]["overflow"] for each in figure.layout.shapes)
-    [cells] = figure.data
-    marked = {
-        (x, y)
-        for x, y, text in zip(cells.x, cells.y, cells.text, strict=True)
-        if text.startswith("<b>≠")
-    }
-    assert marked == expected
-
-
 def test_two_codes_of_nan_are_shown_and_explained():
     rows = rows_of("bfloat16")
     assert "NaN (0x7FC0 / 0xFFFF)" in cast_table(rows)["torch"]
     assert "0x7FC0 for one number alone and 0xFFFF among 64" in length_words(rows)
     assert length_words(rows_of("float16")) == ""
-
-
-def test_a_quiet_nan_is_not_worth_a_row():
-    shown = {name: sum(map(worth_showing, rows_of(name))) for name in ("float16", "bfloat16")}
-    assert shown == {"float16": len(rows_of("float16")) - 1, "bfloat16": len(rows_of("bfloat16"))}
 
 
 def test_each_reason_is_told_once_with_those_whom_it_concerns_and_an_unknown_one_says_so():

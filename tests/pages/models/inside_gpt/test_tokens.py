@@ -7,7 +7,8 @@ from core.figures.picture import Look
 from core.models.first_loss import make_fresh
 from core.models.lookup import look_up, random_cosines, turn
 from core.models.spec import GPTShape
-from core.train.text.token_spans import byte_spans
+from core.train.text.pieces import spans_of_bytes
+from core.train.text.tokenizers import ByteTokenizer
 from pages.models.inside_gpt.tokens import (
     cosines_picture,
     ids_picture,
@@ -21,7 +22,7 @@ LOOKS = (Look(), Look(mode="dark", present=True))
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_each_token_is_a_box_as_wide_as_what_it_stands_for(look):
-    spans = byte_spans("a词")
+    spans = spans_of_bytes("a词", ByteTokenizer())
     picture = ids_picture({"byte": spans}, look)
     boxes = picture.figure.layout.shapes
     assert [(box.x0, box.x1) for box in boxes] == [(span.start, span.end) for span in spans]

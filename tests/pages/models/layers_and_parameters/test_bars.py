@@ -30,17 +30,6 @@ def test_shares_are_those_of_the_rows_and_add_up_to_one(rows):
     assert flops.x[tokens] == 0
 
 
-def test_a_projector_shows_the_six_largest_and_the_table_all(rows):
-    picture = modules_picture(rows, Look(present=True))
-    assert len(picture.figure.data[0].y) == 6
-    assert len(picture.table["module"]) == len(rows) > 6
-
-
-def test_the_two_kinds_of_bars_differ_by_more_than_their_color(rows):
-    params, flops = modules_picture(rows, Look()).figure.data
-    assert (params.marker.pattern.shape, flops.marker.pattern.shape) == ("", "/")
-
-
 def test_bytes_are_drawn_in_the_readers_unit_with_their_totals():
     figure = bytes_picture(CASES, Look(unit="GiB")).figure
     weights, _gradients, optimizer = figure.data

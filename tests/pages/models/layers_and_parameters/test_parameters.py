@@ -1,17 +1,15 @@
 """The icicle: as wide as torch's counts, its parts colored, its letters readable."""
 
 import pytest
-from torch import nn
 
 from core.budget.catalogue.models import MODELS
 from core.figures.picture import Look
 from core.models.chosen import tree_of
 from core.models.describe import PARTS, by_part, unfold
 from core.models.gpt import GPT
-from core.models.small import SMALL
 from core.models.spec import GPTShape
 from core.units import format_exact
-from pages.models.layers_and_parameters.frame import PART_TITLES, part_color
+from pages.models.layers_and_parameters.inputs import PART_TITLES, part_color
 from pages.models.layers_and_parameters.parameters import icicle_picture, shares
 from tests.core.figures.test_theme import contrast
 
@@ -77,25 +75,3 @@ def test_parts_come_large_first_and_those_under_a_thousandth_only_in_the_sentenc
     said = [each.rpartition(" %")[0].rpartition(" ")[0] for each in shares(tree).split(", ")]
     assert said == [PART_TITLES[part] for part in large]
     assert PART_TITLES["norms"] in icicle_picture("GPT-2", tree, Look()).alt
-
-
-def test_a_projector_shows_larger_letters_and_the_share_alone():
-    small, large = (
-        icicle_picture("GPT", tree_of(SHAPE), Look(present=present)).figure
-        for present in (False, True)
-    )
-    assert large.data[0].textfont.size >= 22 > small.data[0].textfont.size
-    assert large.layout.uniformtext.minsize >= 22
-    words = dict(zip(large.data[0].ids, large.data[0].customdata, strict=True))
-    position = int(large.data[0].texttemplate.rpartition("[")[2].rstrip("]}"))
-    parts = by_part(tree_of(SHAPE))
-    share = parts["attention"] / tree_of(SHAPE).num_params * 100
-    said = words["blocks.0–2.attention"][position]
-    assert float(said.rstrip(" %\u202f\u00a0")) == pytest.approx(share, rel=0.01)
-
-
-def test_the_names_of_a_module_are_those_of_its_state_dict():
-    table = icicle_picture("classifier", tree_of("classifier"), Look()).table
-    state = eval(SMALL["classifier"].code, {"nn": nn}).state_dict()  # noqa: S307  what the page shows
-    assert list(table["name"]) == list(state)
-    assert list(table["shape"]) == [str(tuple(each.shape)) for each in state.values()]

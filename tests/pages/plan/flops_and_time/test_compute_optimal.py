@@ -35,10 +35,3 @@ def test_the_lowest_point_of_each_line_is_marked_with_its_tokens_a_parameter():
     assert [mark.textposition for mark in marks.values()] == ["bottom left", "bottom right"]
     for mark, line in zip(marks.values(), figure.data[:2], strict=True):
         assert mark.y[0] <= min(line.y)
-
-
-def test_words_and_table_of_the_losses():
-    picture = loss_picture(FLOPS, {"memory": 4e10}, Look())
-    assert "lowest near 8.93 B" in picture.alt
-    assert "memory: 40.0 B." in picture.alt
-    assert len({len(column) for column in picture.table.values()}) == 1

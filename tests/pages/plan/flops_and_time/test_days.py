@@ -2,7 +2,7 @@ import pytest
 
 from core.budget.training.duration import training_seconds
 from core.figures.picture import Look
-from pages.plan.flops_and_time.training_time import DAY, counts_around, days_picture
+from pages.plan.flops_and_time.training_time import DAY, days_picture
 
 ONE = training_seconds(70 * 10**9, 15 * 10**12, 1, 989.4e12, 1.0)
 
@@ -16,20 +16,6 @@ def test_the_chosen_point_lies_on_the_line_of_its_mfu():
     low, high = figure.data[:2]
     for edge, mfu in ((low, 0.3), (high, 0.6)):
         assert edge.y[0] == pytest.approx(ONE / mfu / DAY / edge.x[0])
-
-
-def test_words_and_table():
-    alt = days_picture(ONE, 0.5, 1024, Look()).alt
-    assert "143 d 23 h with 1,024, 14 d 09 h with ten times as many" in alt
-    table = days_picture(ONE, 0.5, 3, Look()).table
-    assert list(table)[1:] == [f"time at an MFU of {mfu}" for mfu in (0.3, 0.5, 0.6)]
-    assert {len(column) for column in table.values()} == {len(table["devices"])}
-
-
-def test_one_device_has_nothing_to_its_left():
-    assert counts_around(1) == [1, 2, 4, 8, 16]
-    figure = days_picture(ONE, 0.01, 1, Look(mode="dark", present=True)).figure
-    assert figure.data[-1].x[0] == 1
 
 
 def test_every_time_that_is_drawn_has_ticks_around_it():

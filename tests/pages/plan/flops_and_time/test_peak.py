@@ -28,13 +28,6 @@ def test_bars_are_shares_of_the_peak_and_what_cannot_be_is_crossed():
         assert figure.layout.xaxis.range[1] > max(share.amount for share in found)
 
 
-def test_words_and_table_name_every_convention():
-    picture = mfu_picture(shares(5762), Look())
-    assert "full attention 33.7 %" in picture.alt
-    assert picture.table["convention"][0] == "6ND"
-    assert {len(column) for column in picture.table.values()} == {5}
-
-
 def test_marks_stand_on_the_roof_at_their_intensity():
     operations = examples(4096)
     figure = roofline_picture(operations, H100, PEAK, Look()).figure
@@ -58,16 +51,6 @@ def test_every_model_and_phase_can_be_drawn_and_every_mark_has_a_name():
             figure = roofline_picture(operations, H100, PEAK, look).figure
             num_marks = sum(len(t.x) for t in figure.data if t.mode == "markers")
             assert num_marks == len(operations)
-
-
-def test_words_say_what_is_memory_bound_and_the_table_has_every_operation():
-    picture = roofline_picture(examples(1024), H100, PEAK, Look())
-    assert "ridge point at 295 FLOP/byte" in picture.alt
-    assert "Memory-bound: relu, gelu, dot product, matrix times vector." in picture.alt
-    assert picture.table["arithmetic intensity (FLOP/byte)"][0] == "0.25"
-    assert {len(column) for column in picture.table.values()} == {5}
-    decode = op_intensities(MODELS["llama-3.1-8b"], 4096, phase="decode")
-    assert set(roofline_picture(decode, H100, PEAK, Look()).table["runs"]) == {"32", "1"}
 
 
 def test_a_roof_of_tiny_or_huge_numbers_and_every_mark_stay_on_the_picture():

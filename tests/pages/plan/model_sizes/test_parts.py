@@ -47,19 +47,3 @@ def test_of_a_table_that_is_only_looked_up_a_token_passes_one_row():
     _tree, figure = drawn("llama-2-7b")
     assert list(figure.data[1].x) == [31_999 * 4096, *[0] * (len(figure.data[0].x) - 1)]
     assert len(drawn("gemma-2-9b")[1].data) == 1  # its table is the head too
-
-
-def test_a_hover_shows_the_formula_with_its_numbers():
-    _tree, figure = drawn("llama-2-7b")
-
-    count, explained = figure.data[0].customdata[0]
-    assert count == "131,072,000"
-    assert explained == "vocab_size * hidden_dim<br>= 32,000 * 4,096"
-
-
-def test_sentence_and_table_name_the_parts():
-    tree, picture = picture_of("deepseek-v3")
-
-    assert picture.alt.startswith("671,026,404,352 parameters of DeepSeek-V3: experts 97.4 %")
-    assert "vocab_size × hidden_dim" in picture.table["formula"]
-    assert len(picture.table["part"]) == len(list(tree.walk())) - 1

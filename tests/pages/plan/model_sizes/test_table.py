@@ -3,11 +3,11 @@
 import pytest
 
 from core.budget.weights.sizes import source_table
-from core.figures.budget.model_sizes.one_model import Line
 from core.figures.picture import Look
 from core.figures.theme import COLORS
 from core.units import GIB
-from pages.plan.model_sizes.one_model import table_picture, two_decimals
+from pages.plan.model_sizes.inputs import Line
+from pages.plan.model_sizes.one_model import table_picture
 
 LLAMA_2 = ("llama-2-7b", "llama-2-13b", "llama-2-70b")
 LINES = (Line("A", 24 * GIB), Line("B", 80 * GIB), Line("beyond", 900 * GIB))
@@ -34,15 +34,6 @@ def test_bars_are_bytes_and_numbers_stand_above_them(present):
     assert figure.data[0].x == ("float32", "bfloat16", "float8_e4m3fn", "int8", "int4")
 
 
-def test_a_line_above_the_picture_is_left_out():
-    figure = drawn(source_table(), unit="GB", mode="dark").figure
-
-    assert [shape.y0 for shape in figure.layout.shapes] == [24 * GIB, 80 * GIB]
-    names = [note for note in figure.layout.annotations if note.xref == "paper"]
-    assert [(note.x, note.xanchor) for note in names] == [(1, "left")] * 2  # beside the bars
-    assert figure.layout.annotations[0].text == "28.0"
-
-
 def test_the_table_puts_the_printed_figure_beside_the_right_one():
     table = drawn(source_table()).table
 
@@ -52,11 +43,3 @@ def test_the_table_puts_the_printed_figure_beside_the_right_one():
     assert table["A"][0] == "✗ ≥ 2 devices"
     real = drawn(source_table(LLAMA_2)).table
     assert set(real["printed in the tutorial"]) == {"–"}
-
-
-def test_the_sentence_names_every_cell():
-    alt = drawn(source_table()).alt
-
-    assert alt.startswith("Weights side by side: 7B float32 26.08 GiB, ")
-    assert alt.count("GiB") == 15
-    assert two_decimals(260.77 * GIB, "GiB") == "260.77 GiB"

@@ -83,26 +83,6 @@ def test_no_words_lie_on_an_area_or_hide_one(present):
     assert tried == {(False, False), (True, False), (True, True)}
 
 
-def test_words_beside_a_line_at_the_left_edge_run_into_the_picture():
-    sweep = memory_sweep(SPEC, with_context(PLAN, 1_048_576), RTX)
-    figure = drawn(sweep).figure
-
-    (note,) = figure.layout.annotations
-    assert note.text == f"RTX 4090: {usable('rtx-4090')}, full at {sweep.largest:,}"
-    assert (note.x, note.xanchor) == (sweep.largest, "left")
-    assert sweep.largest < 0.02 * sweep.values[-1]
-    dotted = figure.layout.shapes[1]
-    assert sweep.capacity / GIB < dotted.y1 < figure.layout.yaxis.range[1]
-
-
-def test_the_table_has_a_row_for_each_point():
-    sweep = memory_sweep(SPEC, PLAN, RTX)
-    table = drawn(sweep).table
-
-    assert {len(column) for column in table.values()} == {len(sweep.values)}
-    assert table["total"][-1].endswith(" GiB")
-
-
 def test_a_device_that_no_context_fills_is_not_called_full():
     windowed = memory_sweep(MODELS["mistral-7b-v0.1"], ServingPlan(prompt_len=7680), RTX)
 

@@ -76,14 +76,6 @@ def test_no_two_names_on_the_curve_lie_on_each_other():
                 assert abs(x - other_x) > 0.03 * width or abs(y - other_y) > 0.08 * height, model
 
 
-def test_the_table_has_a_row_for_each_point():
-    curve = curve_of("llama-3.1-8b")
-    table = speed_picture(curve, 4, Look()).table
-
-    assert {len(column) for column in table.values()} == {len(curve.points)}
-    assert table["Device memory"][-1] == "it does not fit"
-
-
 def test_every_published_speed_has_a_marker_at_its_place():
     rows, rule = published_speeds(), measured_fit()
     picture = proof_picture(rows, rule, Look())

@@ -6,10 +6,12 @@ import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
+from core.budget.cluster import Cluster
 from core.budget.fits.jobs import serving_ways
 from core.budget.fits.matrix import Cell, row
 from core.budget.fits.plane import models_devices
 from core.budget.fits.solve import Answer, min_devices
+from core.budget.planning.plan import Plan
 from core.budget.recipe import TrainingRecipe
 from core.budget.serving.plan import ServingPlan
 from core.figures.picture import Look
@@ -35,18 +37,26 @@ from pages.plan.what_fits.map import (
     way_out,
 )
 from pages.shared.plan.choices import ChosenDevice, ChosenModel
+from pages.shared.plan.plan import Chosen
 from tests.core.budget.usable import usable
+
+
+def case_of(model="llama-2-70b", device="l4", **plan):
+    """Serving in bf16 on one device, unless the plan is another one."""
+    spec, found = MODELS[model], DEVICES[device]
+    served = {"work": "serve", "serving": ServingPlan(prompt_len=3584)} | plan
+    chosen = Chosen(
+        plan=Plan(spec=spec, cluster=Cluster(device=found), **served),
+        model=ChosenModel(key=model, spec=spec, code=""),
+        device=ChosenDevice(key=device, device=found, code=""),
+        asked_len=4096,
+    )
+    return Case(chosen=chosen, all_in_picture=True)
 
 
 @pytest.fixture
 def case():
-    return Case(
-        model=ChosenModel(key="llama-2-70b", spec=MODELS["llama-2-70b"], code=""),
-        device=ChosenDevice(key="l4", device=DEVICES["l4"], code=""),
-        way="bf16",
-        how=ServingPlan(prompt_len=3584),
-        all_in_picture=True,
-    )
+    return case_of()
 
 
 def answer(amount, reason=""):
@@ -54,8 +64,8 @@ def answer(amount, reason=""):
 
 
 def test_the_verdict_names_need_capacity_reason_and_a_way_out(case):
-    (cell,) = row(case.model.spec, case.job, [case.device.device])
-    fewest = min_devices(case.model.spec, case.job, case.device.device)
+    (cell,) = row(case.plan.spec, case.job, [case.chosen.device.device])
+    fewest = min_devices(case.plan.spec, case.job, case.chosen.device.device)
 
     said = verdict(case, cell, fewest)
 
@@ -70,7 +80,7 @@ def test_what_cannot_be_split_says_why(case):
 
 
 def test_within_the_band_it_may_fit(case):
-    (cell,) = row(MODELS["gpt2"], case.job, [case.device.device])
+    (cell,) = row(MODELS["gpt2"], case.job, [case.chosen.device.device])
     close = Cell(need=cell.need, capacity=cell.capacity, verdict="close")
 
     assert "may fit" in verdict(case, close, answer(1))
@@ -78,12 +88,8 @@ def test_within_the_band_it_may_fit(case):
 
 def test_what_fails_only_at_the_middle_of_its_band_may_not_fit(case):
     """Serving Llama-3.1 8B in bf16 on a TPU v5e: its lower end would have room."""
-    tight = replace(
-        case,
-        model=ChosenModel(key="llama-3.1-8b", spec=MODELS["llama-3.1-8b"], code=""),
-        device=ChosenDevice(key="tpu-v5e", device=DEVICES["tpu-v5e"], code=""),
-    )
-    (cell,) = row(tight.model.spec, tight.job, [tight.device.device])
+    tight = case_of("llama-3.1-8b", "tpu-v5e")
+    (cell,) = row(tight.plan.spec, tight.job, [tight.chosen.device.device])
 
     said = verdict(tight, cell, answer(2))
 
@@ -92,22 +98,21 @@ def test_what_fails_only_at_the_middle_of_its_band_may_not_fit(case):
     assert said.endswith("**workspace**. 2 devices are enough.")
 
 
-def trained(case, checkpointing):
-    recipe = TrainingRecipe(checkpointing=checkpointing)
-    return replace(case, way="mixed", how=recipe)
+def trained(checkpointing):
+    return case_of(work="train", recipe=TrainingRecipe(checkpointing=checkpointing))
 
 
 def test_what_no_number_of_devices_mends_has_another_way_out(case):
     assert enough(answer(1)) == "1 device is enough."
-    assert enough(answer(0, "weights")) == "No number of devices up to 1,024 is enough."
+    assert "what fails then: **weights**" in enough(answer(0, "weights"))
     assert way_out(case, "weights") == ""
     assert "fewer tokens do" in way_out(case, "KV cache")
-    assert "recompute them" in way_out(trained(case, "none"), "activations")
+    assert "recompute them" in way_out(trained("none"), "activations")
 
 
 def test_nobody_is_told_to_recompute_what_is_recomputed(case):
     for reason in ("activations", "logits and loss"):
-        said = way_out(trained(case, "full"), reason)
+        said = way_out(trained("full"), reason)
         assert "fewer or shorter ones do" in said, reason
         assert "recompute" not in said, reason
 
@@ -115,7 +120,7 @@ def test_nobody_is_told_to_recompute_what_is_recomputed(case):
 def test_tokens_beyond_a_context_are_told_of_the_models_beside_it(case):
     models = models_of(case).values()
 
-    assert replace(case, how=ServingPlan(prompt_len=130_560)).read_tokens == 4096
+    assert case_of(serving=ServingPlan(prompt_len=130_560)).read_tokens == 4096
     assert others_note(models, 131_072, "models_devices") == "every model up to its own context"
     assert others_note(models, 131_072, "ways_devices") == ""
     assert others_note(models, 256, "models_ways") == ""

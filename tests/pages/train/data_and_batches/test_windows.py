@@ -29,11 +29,6 @@ def test_each_target_stands_below_its_input_and_above_both_the_text():
     assert ribbon.y[0] < inputs.y[0] < targets.y[0]
 
 
-def test_at_the_beginning_of_the_text_nothing_stands_before_the_window():
-    ribbon = picture((0,), 5, Look()).figure.data[0]
-    assert (ribbon.x[0], ribbon.text[0]) == (0.5, "a")
-
-
 @pytest.mark.parametrize("present", [False, True])
 def test_of_a_large_batch_the_first_rows_are_drawn_and_all_are_in_the_table(present):
     drawn = picture(tuple(range(10)), 40, Look(present=present))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.train.run.shelf import RunSummary
-from pages.train.live_run import names
+from pages.train.live_run import shown_run as names
 
 NAME = "20260102t203405z-one-minute-110k-00ff"
 

@@ -1,8 +1,7 @@
 """Bars of norms and of bytes."""
 
 from core.figures.picture import Look
-from core.train.optimizers.gradient_norms import clipped_norms
-from core.train.optimizers.state_bytes import state_bytes
+from core.train.optimizers.in_torch import clipped_norms, state_bytes
 from pages.train.optimizers_and_schedules.clipping import norms_picture
 from pages.train.optimizers_and_schedules.rule import state_picture
 

@@ -7,7 +7,7 @@ import pytest
 from core.figures.picture import Look
 from core.train.optimizers.rule import NAMED, named_rule
 from core.train.optimizers.surfaces import SURFACES, race
-from pages.train.optimizers_and_schedules.race import STYLES, race_picture
+from pages.train.optimizers_and_schedules.race import race_picture
 
 
 @pytest.mark.parametrize("rate", [1e-4, 0.05, 10.0])
@@ -26,12 +26,6 @@ def test_every_path_begins_at_the_start_and_holds_numbers_alone(surface, rate):
         assert line.name.startswith(name)
     assert picture.alt.count(";") == 6
     assert [len(each) for each in picture.table.values()] == [len(NAMED)] * len(picture.table)
-
-
-def test_no_two_optimizers_share_a_mark_and_all_have_a_style():
-    assert list(STYLES) == list(NAMED)
-    assert len({(color) for color, _dash, _mark in STYLES.values()}) == len(NAMED)
-    assert len({mark for _color, _dash, mark in STYLES.values()}) == len(NAMED)
 
 
 def test_the_table_says_where_each_ended_and_who_diverged():

@@ -18,14 +18,3 @@ def test_bars_and_marks_are_seconds_on_powers_of_ten():
     low, high = figure.layout.xaxis.range
     assert 10**low < 5e-5
     assert 10**high > 1.0
-
-
-def test_words_and_table():
-    picture = least_times_picture(BARS, MARKS, Look())
-    assert "host: H100 250 ms, T4 1.00 s; own: H100 5.00 ms" in picture.alt
-    assert picture.table == {
-        "where": ["H100", "T4"],
-        "host": ["250 ms", "1.00 s"],
-        "own": ["5.00 ms", "-"],
-        "claimed": ["50.0 µs", "-"],
-    }
