@@ -14,7 +14,7 @@ from torch.nn import functional as F  # noqa: N812  the field's own name
 from torch.utils.checkpoint import checkpoint
 
 from core.autograd.capture import capture
-from core.autograd.engine import told
+from core.autograd.engine import announced
 from core.autograd.forward import Limits, made_bytes
 from core.autograd.graph import Capture
 from core.expressions.dispatch import Watching
@@ -129,11 +129,11 @@ def _hooks(number: int) -> Made:
         y = w * x
         node = y.grad_fn
         if node is not None:  # where gradients are recorded
-            y.register_hook(told("y.register_hook(lambda g: k * g)", lambda g: number * g))
-            node.register_prehook(told("y.grad_fn.register_prehook(f)", _changes_nothing))
-            node.register_hook(told("y.grad_fn.register_hook(f)", _changes_nothing))
+            y.register_hook(announced("y.register_hook(lambda g: k * g)", lambda g: number * g))
+            node.register_prehook(announced("y.grad_fn.register_prehook(f)", _changes_nothing))
+            node.register_hook(announced("y.grad_fn.register_hook(f)", _changes_nothing))
             y.retain_grad()
-        after = told("w.register_post_accumulate_grad_hook(f)", _changes_nothing)
+        after = announced("w.register_post_accumulate_grad_hook(f)", _changes_nothing)
         w.register_post_accumulate_grad_hook(after)
         return y**2
 

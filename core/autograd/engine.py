@@ -22,7 +22,7 @@ Infos = tuple[TensorInfo | None, ...]
 _WHO_LISTENS: ContextVar[Callable[[str], None] | None] = ContextVar("hooks", default=None)
 
 
-def told(name: str, hook: Callable[..., Any]) -> Callable[..., Any]:
+def announced(name: str, hook: Callable[..., Any]) -> Callable[..., Any]:
     """Return a hook that names itself to the capture in whose backward pass it runs, if any."""
 
     def telling(*given: Any) -> Any:  # noqa: ANN401  what torch hands to hooks differs
@@ -108,7 +108,7 @@ class Engine:
         watch.frees = not (create_graph if retain_graph is None else retain_graph)
         made = (x for record in self._recorder.records for x in record.outputs)
         watch.keeping = list({id(x): x for x in made if x.retains_grad}.values())
-        self.passes.append(watch.told)
+        self.passes.append(watch.ran)
         watch.seed(root, gradient)
         mode = self._recorder.mode() if create_graph else Watching(watch.count)
         self._recorder.layer = int(create_graph)
@@ -136,9 +136,9 @@ class _Watch:
     """The hooks of one backward."""
 
     def __init__(
-        self, engine: Engine, told: Pass, number: int, nodes: dict[TorchNode, LivingNode]
+        self, engine: Engine, ran: Pass, number: int, nodes: dict[TorchNode, LivingNode]
     ) -> None:
-        self.told = told
+        self.ran = ran
         self._engine, self._number, self._nodes = engine, number, nodes
         self._info = engine._info
         self._handles: list[RemovableHandle] = []
@@ -171,24 +171,24 @@ class _Watch:
         given = gradient if gradient is not None else torch.ones_like(root, requires_grad=False)
         self._note("seed", root.grad_fn, gradients=(self._info(given),))
 
-    def _note(self, kind: EventKind, node: TorchNode | None, **told: Any) -> None:  # noqa: ANN401
+    def _note(self, kind: EventKind, node: TorchNode | None, **more: Any) -> None:  # noqa: ANN401
         self._engine.moments.append(
             Moment(
                 kind=kind,
                 node=node,
                 backward=self._number,
                 waiting=tuple(self._ready),
-                **told,
+                **more,
             )
         )
 
     def _entering(self, node: TorchNode) -> Callable[[tuple[Tensor | None, ...]], None]:
         def hook(_gradients: tuple[Tensor | None, ...]) -> None:
-            if not self.told.planned:
-                self.told.planned = planned_order()
+            if not self.ran.planned:
+                self.ran.planned = planned_order()
             self.look_for_release()
             self._before = self._gradient_of(self._nodes[node].leaf)
-            self.told.failed = node
+            self.ran.failed = node
             self._entered = len(self._engine.moments)
             self._began = time.perf_counter()
 
@@ -198,16 +198,16 @@ class _Watch:
         def hook(
             contributions: tuple[Tensor | None, ...], gradients: tuple[Tensor | None, ...]
         ) -> None:
-            told = self.told
-            told.seconds[node] = time.perf_counter() - self._began
-            told.failed = None
+            ran = self.ran
+            ran.seconds[node] = time.perf_counter() - self._began
+            ran.failed = None
             infos = tuple(None if x is None else self._info(x) for x in gradients)
-            told.gradients_in[node] = infos
-            told.order.append(node)
+            ran.gradients_in[node] = infos
+            ran.order.append(node)
             self._ready = [each for each in self._ready if each is not node]
             for index, x in enumerate(contributions):
                 if x is not None:
-                    told.contributions[node, index] = self._info(x)
+                    ran.contributions[node, index] = self._info(x)
             self._find(node, infos)
             self._hand_on(node)
             self._last = node
@@ -242,13 +242,13 @@ class _Watch:
     def _find(self, node: TorchNode, infos: Infos) -> None:
         """Note a node that made NaN or infinity of finite numbers."""
         outward = [
-            self.told.contributions[node, index]
+            self.ran.contributions[node, index]
             for index in self._nodes[node].inputs
-            if (node, index) in self.told.contributions
+            if (node, index) in self.ran.contributions
         ]
         if all(map(_is_finite, infos)) and not all(map(_is_finite, outward)):
             has_nan = any(each.statistics and each.statistics.num_nan for each in outward)
-            self.told.finding[node] = "nan" if has_nan else "inf"
+            self.ran.finding[node] = "nan" if has_nan else "inf"
 
     def _hand_on(self, node: TorchNode) -> None:
         """Queue the nodes that now have all their gradients, as the engine does."""
@@ -285,7 +285,7 @@ class _Watch:
         node = running_node()
         if node is None:
             return
-        self.told.flops[node] = self.told.flops.get(node, 0) + flops
+        self.ran.flops[node] = self.ran.flops.get(node, 0) + flops
         if torch.is_grad_enabled():
             self._note_recompute(node, str(func._schema.name).removeprefix("aten::"))
 

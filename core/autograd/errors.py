@@ -68,7 +68,7 @@ def explain_error(
     source = source if rewrites.is_python(source) else ""
     capture = failed if isinstance(failed, Capture) else Capture(error=failure)
     row = refusal_of(failure.message)
-    told = Explanation(
+    explained = Explanation(
         kind=row.kind,
         sentence=_(row.sentence),
         advice=_(row.advice),
@@ -79,8 +79,8 @@ def explain_error(
     )
     repairs = _Repairs(source, tensors) if source and tensors is not None else None
     if row.kind == "version":
-        told = _version_conflict(told, capture, failure, repairs)
-    return replace(told, rewrite=repairs.found()) if repairs else told
+        explained = _version_conflict(explained, capture, failure, repairs)
+    return replace(explained, rewrite=repairs.found()) if repairs else explained
 
 
 def explain_warnings(
@@ -91,11 +91,11 @@ def explain_warnings(
     Those of kind "other" have no sentence of ours: torch's words stand for it.
     """
     repairs = _Repairs(source, tensors) if rewrites.is_python(source) and tensors else None
-    told = []
+    explained = []
     for warning in dict.fromkeys(capture.warnings):
         row, words = refusal_of(warning), warning.partition(" (Triggered internally")[0]
         is_known = row.kind != "other"
-        told.append(
+        explained.append(
             Explanation(
                 kind=row.kind,
                 sentence=_(row.sentence) if is_known else _("PyTorch warns:"),
@@ -104,7 +104,7 @@ def explain_warnings(
                 torch_message=words,
             )
         )
-    return tuple(told)
+    return tuple(explained)
 
 
 class _Repairs:
@@ -184,13 +184,13 @@ def _begins_with(roots: tuple[Tensor, ...], meant: tuple[Tensor, ...]) -> bool:
 
 
 def _version_conflict(
-    told: Explanation, capture: Capture, failure: Failure, repairs: _Repairs | None
+    explained: Explanation, capture: Capture, failure: Failure, repairs: _Repairs | None
 ) -> Explanation:
     """Name the saved tensor, its node, and the writes that changed it."""
     node, saved = _changed_tensor(capture, failure)
     guilty = repairs.guilty_writes() if repairs else ()
-    sentences = [told.sentence, _what_was_saved(node, saved, failure), _who_changed_it(guilty)]
-    advice = told.advice
+    sentences = [explained.sentence, _what_was_saved(node, saved, failure), _who_changed_it(guilty)]
+    advice = explained.advice
     if repairs and any(rewrites.is_in_block(repairs.source, each.span.line) for each in guilty):
         advice = _("Change it after backward(), when nothing needs the old values any more, or "
                    "change a copy.")  # fmt: skip
@@ -200,7 +200,7 @@ def _version_conflict(
         all_of_them = message.format(writes=_(", ").join(places))
         advice = followed_by(all_of_them, advice)
     return replace(
-        told,
+        explained,
         sentence=reduce(followed_by, filter(None, sentences)),
         advice=advice,
         what=guilty[0].text if guilty else "",

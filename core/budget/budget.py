@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.budget.item import Item, Number, total
+from core.budget.item import Item, total
 from core.language import _
 
 Verdict = Literal["fits", "close", "too_big"]
@@ -29,7 +29,7 @@ class Budget:
     @property
     def largest(self) -> Item:
         """The tree of the most loaded stage."""
-        return max(self.stages, key=_amount)
+        return max(self.stages, key=lambda stage: stage.amount)
 
     @property
     def headroom(self) -> float:
@@ -79,14 +79,12 @@ def at_peak(stage: Item) -> tuple[Item, ...]:
     """
     named: dict[str, list[Item]] = {}
     for part in stage.children:
-        is_peak = part.combine == "max"
-        for held in max(part.children, key=_amount).children if is_peak else (part,):
-            named.setdefault(held.name, []).append(held)
+        held: tuple[Item, ...] = (part,)
+        if part.combine == "max":
+            held = max(part.children, key=lambda moment: moment.amount).children
+        for each in held:
+            named.setdefault(each.name, []).append(each)
     return tuple(
         found[0] if len(found) == 1 else total(name, found, source=found[0].source)
         for name, found in named.items()
     )
-
-
-def _amount(part: Item) -> Number:
-    return part.amount

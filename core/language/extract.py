@@ -50,9 +50,9 @@ def page_question(path: Path) -> str:
 def texts_in(path: Path, root: Path = ROOT) -> Iterator[Message]:
     """Yield the texts of one file; a plural is a pair of texts."""
     if path.suffix == ".toml":
-        table = path.read_text(encoding="utf-8")
-        if named := TEXT_KEYS.match(table):
-            yield from _values(tomllib.loads(table), frozenset(named[1].split(", ")))
+        written = path.read_text(encoding="utf-8")
+        if named := TEXT_KEYS.match(written):
+            yield from _values(tomllib.loads(written), frozenset(named[1].split(", ")))
         return
     with path.open("rb") as file:
         for _line, text, _comments, _context in extract("python", file, KEYWORDS):

@@ -5,7 +5,8 @@ and a pipe, three descriptors that a closed session keeps for two minutes. No pa
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar, cast
 from urllib.parse import parse_qs
 
@@ -14,6 +15,7 @@ from streamlit.proto.Common_pb2 import FileURLsRequest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import app_session, websocket_session_manager
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.session_manager import ClientContext
 
 # From a session, its client and its language to the sentence why no file is taken; "" if one is.
@@ -50,6 +52,21 @@ class Session(app_session.AppSession):
         message.file_urls_response.response_id = file_urls_request.request_id
         message.file_urls_response.error_msg = refusal
         self._enqueue_forward_msg(message)
+
+
+@contextmanager
+def as_in_the_frame() -> Iterator[None]:
+    """Let the widgets made inside be the same ones on every page, as those of the frame are.
+
+    Streamlit gives each page widgets of its own, whatever their key: on the next page they would
+    start at their defaults, and their settings would leave the address.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        yield
+        return
+    with context.run_with_active_hash(context.pages_manager.main_script_hash):
+        yield
 
 
 def install_sessions(upload_refusal: UploadRefusal) -> None:

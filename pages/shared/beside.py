@@ -75,6 +75,23 @@ def beside(side_of: Callable[..., Compared]) -> Callable[[Sequence[Any], Sequenc
     return lambda a, b: shown(side_of(*a), side_of(*b))
 
 
+def named_beside(
+    words_of: Callable[[Any], Sequence[str]], side_of: Callable[[Any, str], Compared]
+) -> Callable[[Sequence[Any], Sequence[Any]], Shown]:
+    """Return what shows two sides that are called by the words in which they differ.
+
+    Args:
+        words_of: Takes what the page has chosen.
+        side_of: Takes that and the name.
+    """
+
+    def show(a: Sequence[Any], b: Sequence[Any]) -> Shown:
+        both = (a[0], b[0])
+        return shown(*map(side_of, both, two_names(*map(words_of, both))))
+
+    return show
+
+
 def two_names(a: Sequence[str], b: Sequence[str]) -> tuple[str, str]:
     """Return what two sides are called: the first word of each, and the first that differ.
 

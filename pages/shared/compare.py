@@ -12,12 +12,11 @@ import streamlit as st
 
 from core.language import _
 from pages.shared import link
-from pages.shared.inputs import Inputs
+from pages.shared.inputs import PLAN, Inputs
 from pages.shared.settings import is_hidden, locked
 from pages.shared.sides import Side, not_understood, read_as, read_side, write_side
 
 SETTING: Final = "a"
-PLAN: Final = "plan_"  # the settings that all pages of Sizing share
 MAX_CHARS: Final = 8000  # of a config.json with its marks written out
 _NO_PART_OF_A: Final = frozenset({SETTING, "tab", "predict"})
 
@@ -100,7 +99,7 @@ def _state(inputs: Inputs) -> dict[str, link.Parameter]:
     found = {
         each.name.removeprefix(start): each
         for each in link.parameters()
-        if each.name.startswith((start, PLAN))
+        if each.name.startswith((start, f"{PLAN}_"))
     }
     no_part = {*_NO_PART_OF_A, *inputs.of_picture}
     return {name: each for name, each in found.items() if name not in no_part}
@@ -112,7 +111,7 @@ def _keep(inputs: Inputs) -> None:
     changed = {
         name: each.value
         for name, each in state
-        if each.value != each.default or name == f"{PLAN}model"  # marks a text that knows the plan
+        if each.value != each.default or name == f"{PLAN}_model"  # marks a text that knows the plan
     }
     inputs.set(SETTING, write_side(changed))
 

@@ -22,6 +22,7 @@ from pages.shared.accepts import Accepts
 
 T = TypeVar("T")
 N = TypeVar("N", int, float)
+PLAN: Final = "plan"  # whose inputs all pages of Sizing share
 _MAX_WORD: Final = 200
 
 
@@ -319,6 +320,10 @@ def pick(
         # a link that says "3" would open on 7. Only a link ever writes a default out.
         if asked == accepted.default or _is_news(key, raw, held):
             st.session_state[key] = held
+    elif raw is None and page == PLAN and link.book().switched and key in link.book().used:
+        # A menu has left the address without the plan: it returns.
+        value = _last_used(key, accepted)
+        st.session_state[key] = value if kept is None else kept(value)
     visible = not settings.is_hidden(page, name)
     if visible:
         used = show(key=key, disabled=disabled or settings.locked())

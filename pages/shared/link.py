@@ -80,6 +80,7 @@ class Book:
         overtaken: Name -> what its control says, where this run begins with another word.
         entering: Whether the page is about to be shown by a menu, a link or a reload.
         arrived: Whether it was in this run: no input of its own has started it.
+        switched: Whether it then was another page than before.
         my_plan: Setting of Sizing -> the reader's own value, which no lesson overwrites.
         in_lesson: Whether a lesson's plan stands in its place.
     """
@@ -99,6 +100,7 @@ class Book:
     overtaken: dict[str, str] = field(default_factory=dict)
     entering: bool = False
     arrived: bool = False
+    switched: bool = False
     my_plan: dict[str, str] = field(default_factory=dict)
     in_lesson: bool = False
 
@@ -119,6 +121,7 @@ def begin_page() -> None:
     notes = book()
     notes.parameters, notes.beyond = dict(notes.of_frame), ""
     notes.arrived, notes.entering = notes.entering, False
+    notes.switched = notes.switched and notes.arrived
     if notes.clicked:
         st.session_state.update(notes.overtaken)
     notes.clicked, notes.overtaken = False, {}
@@ -130,7 +133,8 @@ def enter(page: str) -> None:
     Called after the settings of the frame have registered: what was refused of them stands.
     """
     notes = book()
-    if notes.last_page != page:
+    notes.switched = notes.last_page != page
+    if notes.switched:
         notes.refusals = {
             name: each for name, each in notes.refusals.items() if name in notes.parameters
         }

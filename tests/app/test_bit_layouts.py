@@ -9,12 +9,6 @@ from tests.app.shown import captions, headline, texts
 KEY = "dtypes/bit_layouts"
 
 
-def test_the_page_opens_with_one_in_float16(open_page):
-    assert headline(open_page(KEY)) == (
-        "`float16` 0x3C00 = 1 · normal · 1 sign + 5 exponent + 10 mantissa bits"
-    )
-
-
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_opens_with_one_and_in_all_tabs_with_codes(open_page, name):
     for tab in ("grid", "codes"):
@@ -87,30 +81,6 @@ def test_a_slider_leads_through_the_numbers_of_a_format(open_page, name, code, s
     assert "2" in slider.options
     slider.set_value(shown.partition(" ")[0]).run()
     assert shown in headline(app)
-
-
-def test_the_number_beside_others_is_dragged_through_decades(open_page):
-    app = open_page(KEY, bits_tab="side")
-    slider = app.select_slider(key="bits_value_slider")
-    assert slider.value == "3.141592653589793"
-    slider.set_value("-0.1").run()
-    assert app.text_input(key="bits_value").value == "-0.1"
-    assert "`float16` -0.0999755859375" in headline(app)
-
-
-def test_on_a_locked_page_no_slider_moves(open_page):
-    for tab, key in (("grid", "bits_code_slider"), ("side", "bits_value_slider")):
-        assert open_page(KEY, bits_tab=tab, lock="1").select_slider(key=key).disabled
-    hidden = open_page(KEY, bits_tab="grid", hide="code")
-    assert [each.key for each in hidden.select_slider] == []
-
-
-def test_a_special_is_taken_along_with_its_sign(open_page):
-    app = open_page(KEY, bits_format="float16", bits_code="0xFC00")
-
-    app.selectbox(key="bits_format_choice").set_value("float8_e5m2").run()
-
-    assert headline(app).startswith("`float8_e5m2` 0xFC = -∞ · infinity")
 
 
 @pytest.mark.parametrize("value", ["", "pi", "1e99999", "0x"])

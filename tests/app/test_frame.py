@@ -144,15 +144,11 @@ def test_every_page_opens_with_every_setting(open_page, probed, key, query):
     assert query != {"lock": "1"} or free <= {"lang_choice", "units_choice", "present_choice"}
 
 
-@pytest.mark.parametrize(
-    ("page", "name"),
-    [
-        ("plan/parallelism", "parallel"),
-        ("plan/training_memory", "memory"),
-    ],
-)
-def test_code_for_this_computer_imports_all_that_it_names(open_page, probed, page, name):
-    (code,) = open_page(page, **{f"{name}_device": "local"}).session_state["snippets"].values()
+@pytest.mark.parametrize("page", ["plan/parallelism", "plan/training_memory", "plan/what_fits"])
+def test_code_for_this_computer_imports_all_that_it_names(open_page, probed, page):
+    (code,) = (
+        open_page(page, plan_device="local", plan_mfu="0.5").session_state["snippets"].values()
+    )
     assert "local_device(probe_machine())" in code
     nodes = list(ast.walk(ast.parse(code)))
     names = [each for each in nodes if isinstance(each, ast.Name)]

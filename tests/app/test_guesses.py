@@ -33,10 +33,9 @@ CRISP = re.compile(
 def opened(open_page, page, tab, config, device):
     """Open a tab on the reader's own model and a device."""
     name = TABS[page][0]
-    start = name if name == "parallel" else "plan"
-    values = {"config": json.dumps(config), "model": "own", "device": device}
-    query = {f"{start}_{key}": value for key, value in values.items()}
-    return open_page(page, **{f"{name}_tab": tab, **query})
+    query = {"plan_config": json.dumps(config), "plan_model": "own", "plan_device": device}
+    served = {"plan_work": "serve", "plan_devices": "1"} if name == "fits" else {}
+    return open_page(page, **{f"{name}_tab": tab, **query, **served})
 
 
 @pytest.mark.parametrize("page", TABS)

@@ -26,12 +26,12 @@ def test_what_the_reader_has_moved_stands_against_an_older_address(open_page):
 
 
 def test_a_hybrid_of_the_readers_own_is_shown_on_every_page_of_budgets(open_page):
-    def opened(page, name, tab):
-        own = {f"{name}_config": NEMOTRON, f"{name}_model": "own", f"{name}_tab": tab}
-        return open_page(f"plan/{page}", **own)
+    def opened(page, name, tab, **more):
+        own = {"plan_config": NEMOTRON, "plan_model": "own", f"{name}_tab": tab}
+        return open_page(f"plan/{page}", **own, **more)
 
     assert "nemotron_h" in headline(opened("parallelism", "parallel", "stages"))
-    assert "recurrent state" in said(opened("what_fits", "fits", "reach"))
+    assert "recurrent state" in said(opened("what_fits", "fits", "reach", plan_work="serve"))
     served = opened("serving", "serving", "memory")
     assert "concurrent users" in headline(served)
     timeline = opened("training_memory", "memory", "timeline")

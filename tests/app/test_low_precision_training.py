@@ -50,16 +50,6 @@ def test_the_headline_says_what_the_lab_shows(open_page, query, said):
     assert said in headline(open_page(KEY, **query))
 
 
-def test_a_step_beyond_the_gap_does_not_stop_at_the_neighbour(open_page):
-    app = open_page(KEY, **MANY, lowp_update_format="float16", lowp_update_size="0.003")
-    assert "A step is 3.07 times the gap above 1: it always moves a weight of 1." in captions(app)
-
-
-def test_the_logits_are_shown_as_they_are_stored(open_page):
-    app = open_page(KEY, lowp_tab="softmax", lowp_softmax_format="float8_e5m2")
-    assert "Stored in E5M2: 12, 10, 10." in captions(app)
-
-
 def test_the_buttons_walk_through_the_steps_of_the_scaler(open_page):
     app = open_page(KEY, **SCALER)
     assert app.button(key="lowp_scaler_back").disabled

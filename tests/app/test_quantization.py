@@ -1,16 +1,13 @@
 """Quantization: every tab, the reader's own file, a weight of a run, and refusals."""
 
 import io
-import itertools
 import re
 
 import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from core.dtypes.blocks.storage import STORAGE_NAMES
 from pages.dtypes.quantization import tensor as quantization_tensor
-from pages.shared.lessons import find_lesson
 from tests.app.shown import captions, headline
 from tests.core.dtypes.blocks.test_read_safetensors import file_of
 
@@ -18,16 +15,6 @@ PAGE = "dtypes/quantization"
 TABS = ("error", "codes", "standing", "nf4")
 AT_FIRST = "error 0.648 %"  # of the normal tensor in format A
 each_tab = pytest.mark.parametrize("tab", TABS)
-
-
-@pytest.mark.slow
-def test_every_format_can_be_compared_with_the_next_one(open_page):
-    for first, second in itertools.zip_longest(
-        STORAGE_NAMES[::2], STORAGE_NAMES[1::2], fillvalue="nf4"
-    ):
-        app = open_page(PAGE, quant_a=first, quant_b=second, quant_size="64")
-        assert f"`{first}`" in headline(app)
-        assert f"`{second}`" in headline(app)
 
 
 def test_group_size_and_scale_rule_reach_the_formats_that_have_them(open_page):
@@ -71,26 +58,6 @@ def test_the_code_of_every_tab_prints_the_numbers_of_its_headline(
         printed = set(re.findall(r"\d[0-9.]*", run_code(app)))
         said = set(re.findall(r"\d[0-9.]*", headline(app)))
         assert said - printed <= {"13"}, tab
-
-
-def test_the_code_of_integers_and_casts_needs_numpy_and_torch_alone(open_page):
-    for name in ("normal", "heavy_tailed", "with_outliers", "laplace", "ramp"):
-        for tab in ("standing", "error", "codes"):
-            app = open_page(PAGE, quant_tab=tab, quant_tensor=name, quant_b="bfloat16")
-            assert "core" not in app.session_state["snippets"][tab], (name, tab)
-
-
-def test_a_tensor_that_no_lesson_shows_is_called_no_lesson():
-    values = {
-        "quant_tab": "error",
-        "quant_a": "int8_group128",
-        "quant_b": "int4_group128",
-        "quant_group": "128",
-    }
-    assert (
-        find_lesson(PAGE, values | {"quant_tensor": "normal"}, {}).slug == "quantize-to-four-bits"
-    )
-    assert find_lesson(PAGE, values | {"quant_tensor": "upload"}, {}) is None
 
 
 def test_a_setting_that_no_format_hears_is_disabled(open_page):

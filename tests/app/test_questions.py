@@ -3,8 +3,8 @@
 from urllib.parse import parse_qsl
 
 import pytest
-from pages.dtypes.quantization.question import ASKED as FORMATS
 
+from pages.dtypes.quantization.codes import ASKED as FORMATS
 from pages.plan.model_sizes.question import ASKED as SIZES
 from tests.app.shown import ask, commit, headline, said
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from core.dtypes import FORMATS
 from tests.app.shown import headline, said
 
 PAGE = "dtypes/rounding_and_overflow"
@@ -99,25 +98,6 @@ def test_a_text_that_is_no_number_becomes_a_sentence(open_page):
     assert headline(app).endswith("= inf")
 
 
-def test_the_tab_of_a_link_stands_beside_a_number_that_cannot_be_read(open_page):
-    app = open_page(PAGE, rounding_tab="line", rounding_value="abc")
-    assert "is not a number" in headline(app)
-    assert not any("no such setting" in each.value for each in app.caption)
-    app.text_input(key="rounding_value").set_value("0.1").run()
-    assert app.session_state["rounding_tab"] == "line"
-
-
-def test_a_refusal_speaks_the_readers_language(open_page):
-    app = open_page(PAGE, lang="zh", rounding_value="abc")
-    assert headline(app).startswith("“abc”不是")
-
-
-def test_the_seed_is_asked_for_where_something_is_drawn_by_chance(open_page):
-    app = open_page(PAGE, rounding_mode="stochastic")
-    assert app.number_input(key="rounding_seed").value == 0
-    assert not open_page(PAGE).number_input
-
-
 def test_the_seed_decides_a_stochastic_rounding(open_page):
     results = {
         headline(
@@ -154,29 +134,7 @@ def test_the_code_prints_the_headlines_number(open_page, query, run_code):
     assert float(printed) == pytest.approx(float(stored), rel=1e-9)
 
 
-def test_the_stored_code_leads_to_its_bits(open_page):
-    app = open_page(PAGE, rounding_value="257", rounding_format="bfloat16")
-    links = {each.proto.label: each.proto for each in app.get("page_link")}
-    assert links["The bits of 0x4380"].page.endswith("bit-layouts")
-    assert "bits_code=0x4380" in links["The bits of 0x4380"].query_string
-
-
-def test_on_a_projector_the_rules_wait_behind_one_button(open_page):
-    app = open_page(PAGE, present="1", rounding_mode="up")
-    assert headline(app) == "65519.99 in float16 = inf"
-
-
 FREE = {"rounding_tab": "line", "rounding_view": "free"}
-
-
-def test_every_format_can_stand_in_each_row_of_the_number_line(open_page):
-    app = open_page(PAGE, **FREE)
-    assert app.selectbox(key="rounding_format_choice").options == list(FORMATS)
-    for number in (2, 3, 4):
-        assert app.selectbox(key=f"rounding_format{number}_choice").options[1:] == list(FORMATS)
-    for name in FORMATS:
-        app.selectbox(key="rounding_format4_choice").set_value(name).run()
-        assert f" in {name}" in headline(app), name
 
 
 def test_the_window_of_the_number_line_is_moved_and_zoomed_by_sliders(open_page):

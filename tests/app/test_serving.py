@@ -50,7 +50,7 @@ def test_a_plan_that_does_not_fit_is_told_without_a_speed(serve):
 
 
 def test_a_time_or_speed_of_a_plan_that_does_not_fit_is_one_if_it_fitted(open_page):
-    alone = {"parallel_device": "t4", "parallel_stages": "1", "parallel_tensor": "1"}
+    alone = {"plan_device": "t4", "plan_devices": "2", "plan_sharding": "0"}
     for page, query in (
         (PAGE, ALONE | {"plan_concurrency": "64"}),
         (PAGE, ALONE | {"plan_concurrency": "64", "serving_tab": "speed"}),

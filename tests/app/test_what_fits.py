@@ -66,6 +66,9 @@ def test_a_plan_that_cannot_be_and_one_that_no_single_change_helps(open_page):
     large = open_page(PAGE, plan_model="llama-3.1-405b", plan_devices="16")
     assert "none of up to 192" in headline(large)
     assert "if it fitted" in headline(large)
+    chained = json.loads(large.get("plotly_chart")[1].proto.spec)["data"][0]["y"]
+    assert chained[0] == "as planned"
+    assert len(chained) > 2
     pinned = open_page(PAGE, plan_mfu="0.5", plan_price="0")
     assert "at 50" in headline(pinned)
     assert "USD" not in headline(pinned)

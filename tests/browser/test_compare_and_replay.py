@@ -120,7 +120,7 @@ def test_a_replay_begins_at_the_first_step_ends_as_the_run_did_and_is_left_again
     assert page.locator(".live-controls").is_hidden()
     page.until(f"{VIEW}.history.state?.state === 'finished'")
     assert steps_shown(page) == NUM_STEPS
-    assert f"step {NUM_STEPS} of {NUM_STEPS}" in page.locator(".st-key-headline").inner_text()
+    page.locator(".st-key-headline").get_by_text(f"step {NUM_STEPS} of {NUM_STEPS}").wait_for()
 
     page.get_by_role("button", name="Show the whole run").click()
     page.wait_for_url(re.compile("^(?!.*speed=).*$"))

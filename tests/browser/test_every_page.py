@@ -40,7 +40,6 @@ ONE_CONTROL_TOO_MANY = {
     "models/layers_and_parameters",
     "train/optimizers_and_schedules",
     "plan/what_fits",
-    "plan/flops_and_time",
     "plan/parallelism",
 }
 WITHOUT_PICTURE = {"start/home", "start/lessons"}

@@ -69,7 +69,7 @@ INFO = {
 CHART = "document.querySelector('[data-chart={name}] .live-plot')"
 # What was drawn and told of the runs below when core drew and told it too, and both were compared.
 RECORDED = json.loads(Path(__file__).with_name("live_run.json").read_text(encoding="utf-8"))
-VIEW = "[...window[Symbol.for('bits-to-gpt.live')].values()][0]"
+VIEW = "[...(window[Symbol.for('bits-to-gpt.live')] ?? new Map()).values()][0]"
 
 
 def loss_at(step):

@@ -59,63 +59,63 @@ def ends_at(page, slider, share):
 
 
 @pytest.fixture
-def sizes(page, visit, ready):
-    """The slider of Model sizes, at rest."""
-    visit(page, "/model-sizes")
+def slider(page, visit, ready):
+    """The slider of Serving, at rest."""
+    visit(page, "/serving")
     ready(page)
     page.until(IDLE)
     page.evaluate(HEADLINES)
-    return page.get_by_role("slider", name="Parameters").first
+    return page.get_by_role("slider", name="Context length (tokens)").first
 
 
-def test_pictures_come_while_a_slider_is_dragged_and_the_last_is_that_of_a_click(page, sizes):
-    track = sizes.evaluate(MIDDLE, TRACK)
+def test_pictures_come_while_a_slider_is_dragged_and_the_last_is_that_of_a_click(page, slider):
+    track = slider.evaluate(MIDDLE, TRACK)
 
     def place(share):
         return track["left"] + share * track["width"]
 
     def look():
-        return sizes.input_value(), page.locator(".st-key-headline").inner_text()
+        return slider.input_value(), page.locator(".st-key-headline").inner_text()
 
     def click(share):
         _value, words = look()
         page.mouse.click(place(share), track["y"])
-        ends_at(page, sizes, share)
+        ends_at(page, slider, share)
         wait_until(lambda: look()[1] != words)
         return look()
 
     clicked = click(0.83)
     assert click(0.2) != clicked
     page.evaluate("window.headlines.clear()")
-    thumb = sizes.evaluate(MIDDLE, THUMB)
+    thumb = slider.evaluate(MIDDLE, THUMB)
     page.mouse.move(thumb["x"], thumb["y"])
     page.mouse.down()
     for seen, share in enumerate((0.4, 0.55, 0.7, 0.83), start=2):
         page.mouse.move(place(share), thumb["y"], steps=5)
         page.until(f"window.headlines.size >= {seen}")
     page.mouse.up()
-    ends_at(page, sizes, 0.83)
+    ends_at(page, slider, 0.83)
     wait_until(lambda: look() == clicked)
 
 
-def test_a_hand_that_leaves_at_once_is_followed_to_its_last_place(page, sizes):
+def test_a_hand_that_leaves_at_once_is_followed_to_its_last_place(page, slider):
     """It leaves within the moment in which the slider was let go to be told of."""
     for rest, target in enumerate((0.3, 0.75, 0.5, 0.9, 0.2, 0.6, 0.4, 0.8)):
-        thumb, track = sizes.evaluate(MIDDLE, THUMB), sizes.evaluate(MIDDLE, TRACK)
+        thumb, track = slider.evaluate(MIDDLE, THUMB), slider.evaluate(MIDDLE, TRACK)
         page.mouse.move(thumb["x"], thumb["y"])
         page.mouse.down()
         for share in (0.1, 0.98, target):
             page.mouse.move(track["left"] + share * track["width"], thumb["y"])
             page.wait_for_timeout(8 * rest)
         page.mouse.up()
-        ends_at(page, sizes, target)
+        ends_at(page, slider, target)
 
 
 @pytest.mark.parametrize("pixels", [-25, 25])
 def test_a_thumb_that_was_drawn_late_when_it_was_taken_up_still_ends_under_the_hand(
-    page, sizes, pixels
+    page, slider, pixels
 ):
-    thumb, track = sizes.evaluate(MIDDLE, THUMB), sizes.evaluate(MIDDLE, TRACK)
+    thumb, track = slider.evaluate(MIDDLE, THUMB), slider.evaluate(MIDDLE, TRACK)
     page.mouse.move(thumb["x"], thumb["y"])
     page.mouse.down()
     page.mouse.move(track["left"] + 0.4 * track["width"], thumb["y"], steps=5)
@@ -123,24 +123,24 @@ def test_a_thumb_that_was_drawn_late_when_it_was_taken_up_still_ends_under_the_h
     page.until(IDLE)
     page.wait_for_timeout(300)
     page.evaluate(BUSY)
-    sizes.evaluate(BESIDE, pixels)
+    slider.evaluate(BESIDE, pixels)
     page.mouse.move(track["left"] + 0.6 * track["width"], thumb["y"])
     page.wait_for_timeout(300)
-    sizes.evaluate(AS_IT_IS)
+    slider.evaluate(AS_IT_IS)
     page.mouse.up()
     page.evaluate("document.querySelector('#held').remove()")
-    ends_at(page, sizes, 0.6)
+    ends_at(page, slider, 0.6)
 
 
 @pytest.mark.parametrize("late", [1, 2])
-def test_one_late_picture_is_forgiven_two_in_a_row_wait_for_the_end(page, sizes, late):
+def test_one_late_picture_is_forgiven_two_in_a_row_wait_for_the_end(page, slider, late):
     """The page is held busy for longer than a second, as by a slow picture."""
-    thumb, track = sizes.evaluate(MIDDLE, THUMB), sizes.evaluate(MIDDLE, TRACK)
+    thumb, track = slider.evaluate(MIDDLE, THUMB), slider.evaluate(MIDDLE, TRACK)
     page.mouse.move(thumb["x"], thumb["y"])
     page.mouse.down()
     shares = iter((0.4, 0.5, 0.6, 0.7))
     for _picture in range(late):
-        sizes.evaluate(HOLD)
+        slider.evaluate(HOLD)
         page.mouse.move(track["left"] + next(shares) * track["width"], thumb["y"])
         page.until("document.querySelector('#held')")
         page.wait_for_timeout(1200)
@@ -157,9 +157,9 @@ def test_one_late_picture_is_forgiven_two_in_a_row_wait_for_the_end(page, sizes,
     page.until(f"window.headlines.size > {seen}")
 
 
-def test_a_slider_that_is_drawn_anew_under_the_hand_ends_its_drag_without_an_error(page, sizes):
+def test_a_slider_that_is_drawn_anew_under_the_hand_ends_its_drag_without_an_error(page, slider):
     """An error of the page fails the test by itself (`Watch`)."""
-    thumb, track = sizes.evaluate(MIDDLE, THUMB), sizes.evaluate(MIDDLE, TRACK)
+    thumb, track = slider.evaluate(MIDDLE, THUMB), slider.evaluate(MIDDLE, TRACK)
     page.mouse.move(thumb["x"], thumb["y"])
     page.mouse.down()
     page.mouse.move(track["left"] + 0.6 * track["width"], thumb["y"], steps=5)
@@ -171,9 +171,9 @@ def test_a_slider_that_is_drawn_anew_under_the_hand_ends_its_drag_without_an_err
 
 
 def test_a_locked_slider_does_not_move(page, visit, ready):
-    visit(page, "/model-sizes", lock="1")
+    visit(page, "/serving", lock="1")
     ready(page)
-    slider = page.get_by_role("slider", name="Parameters").first
+    slider = page.get_by_role("slider", name="Context length (tokens)").first
     value, thumb = slider.input_value(), slider.evaluate(MIDDLE, THUMB)
     page.mouse.move(thumb["x"], thumb["y"])
     page.mouse.down()

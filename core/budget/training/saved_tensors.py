@@ -109,9 +109,11 @@ def _query_and_key_norm(spec: ModelSpec, profile: Profile) -> Rows:
     rows = ROWS[f"query and key norm {profile.rms_norm}"]
     if spec.qk_norm_over == "head":
         return rows
-    of_tokens = {"what": N_("1 / rms of each token"), "size": "2 * 4 * num_tokens"}
     return tuple(
-        row._replace(**of_tokens) if row.what == "1 / rms of each head" else row for row in rows
+        row._replace(what=N_("1 / rms of each token"), size="2 * 4 * num_tokens")
+        if row.what == "1 / rms of each head"
+        else row
+        for row in rows
     )
 
 

@@ -117,12 +117,12 @@ def _headline(calls: tuple[Call, ...], asked: Accumulating) -> str:
     values = " → ".join(f"{each.after:g}" for each in calls)
     if asked.reset == "never":
         return _("Backward adds to `.grad`: {values}").format(values=values)
-    said = ngettext(
+    message = ngettext(
         "With `{reset}` after every call: {values}",
         "With `{reset}` after every {every} calls: {values}",
         asked.every,
     )
-    return said.format(reset=RESET_CODE[asked.reset], every=asked.every, values=values)
+    return message.format(reset=RESET_CODE[asked.reset], every=asked.every, values=values)
 
 
 def _reset_numbers(asked: Accumulating) -> list[tuple[str, Item]]:
@@ -171,11 +171,11 @@ def _pieces_note(ran: MicroBatches, *, is_divided: bool) -> str:
         if is_divided
         else _("Losses that are not divided add up to a gradient that is too long.")
     )
-    said = _(
+    message = _(
         "Largest difference between two gradients of a weight: {difference:.2g}; the largest "
         "gradient is {largest:.2g}. {why}"
     )
-    return said.format(difference=ran.largest_difference, largest=ran.largest_gradient, why=why)
+    return message.format(difference=ran.largest_difference, largest=ran.largest_gradient, why=why)
 
 
 def calls_picture(calls: Sequence[Call], reset: str, look: Look) -> Picture:

@@ -44,8 +44,8 @@ def trade_off(case: Case) -> Shown:
 def _headline(runs: tuple[Run, ...]) -> str:
     plain, *checkpointed = runs
     best = min((each for each in checkpointed[:-1]), key=lambda each: each.peak)
-    said = _("Of these lengths, segments of {segment} peak lowest: {peak} instead of {plain}")
-    return said.format(
+    message = _("Of these lengths, segments of {segment} peak lowest: {peak} instead of {plain}")
+    return message.format(
         segment=segment_name(best.segment),
         peak=look().format_bytes(best.peak),
         plain=look().format_bytes(plain.peak),
@@ -111,9 +111,9 @@ def _layout(runs: Sequence[Run], look: Look) -> dict[str, Any]:
 
 
 def _sentence(runs: Sequence[Run], look: Look) -> str:
-    said = _("{name}: {held} held, peak {peak}, {flops}")
+    message = _("{name}: {held} held, peak {peak}, {flops}")
     parts = [
-        said.format(
+        message.format(
             name=segment_name(each.segment),
             held=look.format_bytes(each.held),
             peak=look.format_bytes(each.peak),

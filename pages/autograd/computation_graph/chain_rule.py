@@ -20,7 +20,7 @@ from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Shown, Tab
 
 MOST: Final = 24  # formulas in sight
-_FEW: Final = 6  # elements of one leaf in the table
+_MOST_ELEMENTS: Final = 6  # elements of one leaf in the table
 _REASONS: Final[dict[Reason, str]] = {
     "cut": N_(
         "The graph is cut between {names} and the result: autograd takes the value there as a "
@@ -184,8 +184,8 @@ def _verdict(each: Difference) -> str:
 
 
 def _numbers(values: tuple[float, ...], digits: str = ".6g") -> str:
-    text = ", ".join(format(value, digits).replace("inf", "∞") for value in values[:_FEW])
-    return f"{text}, …" if len(values) > _FEW else text
+    text = ", ".join(format(value, digits).replace("inf", "∞") for value in values[:_MOST_ELEMENTS])
+    return f"{text}, …" if len(values) > _MOST_ELEMENTS else text
 
 
 def _notes(case: Case, found: dict[str, Difference]) -> list[str]:

@@ -47,7 +47,7 @@ def graph(case: Case) -> Shown:
     """Show the graph; below it, all that is known about the chosen node."""
     capture = case.capture
     opened = [path for path in _bound("open", 400).split("|") if path]
-    selected, said = _bound("at", 120), _bound("step", 6)
+    selected, step = _bound("at", 120), _bound("step", 6)
     view = collapse(capture, opened, as_tensors=case.as_tensors)
     if view.boxes:
         computation_graph(
@@ -58,7 +58,7 @@ def graph(case: Case) -> Shown:
             on_choice=partial(_choose, tuple(opened)),
             file_name="graph",
             selected=selected,
-            step=int(said) if said.removeprefix("-").isdecimal() else None,
+            step=int(step) if step.removeprefix("-").isdecimal() else None,
             room=PRESENT_ROOM if presenting() else ROOM,
             color_by_gradient=case.is_heated,
         )
@@ -134,7 +134,7 @@ def _size(case: Case) -> str:
     name = _(case.built.title) if case.built else _("This program")
     if case.run is not None:
         name = case.run.words
-    said = message.format(name=name, count=ran, size=format_bytes(freed, unit_system()))
+    sentence = message.format(name=name, count=ran, size=format_bytes(freed, unit_system()))
     norms = [
         norm for node in capture.nodes for each in node.gradients_in if (norm := norm_of(each))
     ]
@@ -142,11 +142,11 @@ def _size(case: Case) -> str:
     if forward:
         backward = sum(node.flops_backward for node in capture.nodes)
         more = _("{said}; its matrix products take {ratio} times the FLOPs of the forward pass")
-        said = more.format(said=said, ratio=f"{backward / forward:.3g}")
+        sentence = more.format(said=sentence, ratio=f"{backward / forward:.3g}")
     if not case.is_heated or not norms:
-        return said
+        return sentence
     return _("{said}; gradient norms from {low} to {high}").format(
-        said=said, low=f"{min(norms):.3g}", high=f"{max(norms):.3g}"
+        said=sentence, low=f"{min(norms):.3g}", high=f"{max(norms):.3g}"
     )
 
 

@@ -93,8 +93,8 @@ def _built(row: BuiltGraph) -> Case:
     number = ASK.slider("number", _(row.number), row.low, row.high, default=row.default, step=1)
     st.button(_("Write a program"), key=ASK.key("to_program"), on_click=_to_program)
     capture = captured_built(row.key, number, current_language())
-    told = explain_error(capture), explain_warnings(capture)
-    return Case(source="", leaves={}, capture=capture, explanations=told, built=row, number=number)
+    why = explain_error(capture), explain_warnings(capture)
+    return Case(source="", leaves={}, capture=capture, explanations=why, built=row, number=number)
 
 
 def _of_run(name: str) -> Case:
@@ -192,8 +192,8 @@ def explanations(source: str, leaves: str, language: str) -> Explanations:
 def _explained(
     capture: Capture, source: str = "", tensors: Mapping[str, Any] | None = None
 ) -> Explanations:
-    told = explain_error(capture, source, tensors) or explain_not_finite(capture, source, tensors)
-    return told, explain_warnings(capture, source, tensors)
+    why = explain_error(capture, source, tensors) or explain_not_finite(capture, source, tensors)
+    return why, explain_warnings(capture, source, tensors)
 
 
 @_cached()

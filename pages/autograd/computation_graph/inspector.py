@@ -99,12 +99,12 @@ def _offer_jacobian(case: Case, node: Node) -> None:
 
 def _spread(infos: Sequence[TensorInfo | None]) -> str:
     """Return a tensor's extremes and norm; NaN and infinities by their count."""
-    told = infos[0].statistics if infos and infos[0] is not None else None
-    if told is None or told.minimum is None or told.maximum is None:
+    numbers = infos[0].statistics if infos and infos[0] is not None else None
+    if numbers is None or numbers.minimum is None or numbers.maximum is None:
         return "–"
-    text = f"{number_text(told.minimum)} … {number_text(told.maximum)}"
-    text += f", {number_text(told.norm)}" if told.norm is not None else ""
-    return f"{text}, NaN: {told.num_nan}, ∞: {told.num_inf}" if told.norm is None else text
+    text = f"{number_text(numbers.minimum)} … {number_text(numbers.maximum)}"
+    text += f", {number_text(numbers.norm)}" if numbers.norm is not None else ""
+    return f"{text}, NaN: {numbers.num_nan}, ∞: {numbers.num_inf}" if numbers.norm is None else text
 
 
 def _kept(saved: Saved) -> str:

@@ -59,12 +59,12 @@ def _asked(
         "doubled": written_leaves(doubled),
         "gradient": f"{leaf}.grad[{first}]" if first else f"{leaf}.grad",
     }
-    told = _("The program was run with both: {now} has become {then}.")
+    message = _("The program was run with both: {now} has become {then}.")
     return (
         ASK.key(f"doubled_{zlib.crc32(repr((source, written_leaves(leaves), leaf)).encode())}"),
         f"{asked.format(**words)}\n\n{indent(source, '    ')}",  # indented, it is code in Markdown
         sorted(list(choices.values())[:_FEWEST], key=lambda choice: float(choice.text)),
-        told.format(now=_text(now), then=_text(then)),
+        message.format(now=_text(now), then=_text(then)),
     )
 
 

@@ -64,12 +64,12 @@ def _below(case: Case) -> None:
 
 def _show_closed_form(case: Case) -> None:
     """Show the closed form of Training memory beside the bytes that were captured."""
-    told = block_bytes(GPT2_BLOCK, case.number, case.capture)
+    sizes = block_bytes(GPT2_BLOCK, case.number, case.capture)
     rows = {
-        _("Closed form, fused attention"): told.fused,
-        _("Scores, softmax and dropout, written out"): told.manual - told.fused,
-        _("Closed form, manual attention"): told.manual,
-        _("This graph, measured"): told.measured,
+        _("Closed form, fused attention"): sizes.fused,
+        _("Scores, softmax and dropout, written out"): sizes.manual - sizes.fused,
+        _("Closed form, manual attention"): sizes.manual,
+        _("This graph, measured"): sizes.measured,
     }
     show_table(
         {

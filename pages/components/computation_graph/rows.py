@@ -131,21 +131,21 @@ def _names(box: Box, texts: Texts) -> str:
 
 
 def _more(box: Box, texts: Texts, unit: ByteUnit) -> str:
-    """Return what is said of a box beyond value and gradient."""
+    """Return what is parts of a box beyond value and gradient."""
     of = texts.main(box)
-    said = [box.label] if texts.label(box) != box.label else []
+    parts = [box.label] if texts.label(box) != box.label else []
     if isinstance(of, Node) and box.kind == "node":
-        said.append(of.type)
+        parts.append(of.type)
     if len(box.members) > 1:
-        said.append(_("{count} nodes").format(count=len(box.members)))
+        parts.append(_("{count} nodes").format(count=len(box.members)))
     if box.saved_bytes:
-        said.append(_("keeps {size}").format(size=format_bytes(box.saved_bytes, unit)))
+        parts.append(_("keeps {size}").format(size=format_bytes(box.saved_bytes, unit)))
     if box.flops_forward or box.flops_backward:
         flops = [format_flops(each) for each in (box.flops_forward, box.flops_backward)]
-        said.append(
+        parts.append(
             _("forward {forward}, backward {backward}").format(forward=flops[0], backward=flops[1])
         )
-    return _("; ").join(said)
+    return _("; ").join(parts)
 
 
 def _values(box: Box, texts: Texts, changes: Changes) -> list[tuple[int, str]]:

@@ -13,7 +13,7 @@ from core.autograd.layout import GAP_ACROSS, GAP_DOWN, Drawing, layout
 from core.language import _
 from pages.components.computation_graph.words import CUTS, SHORT_CUTS
 
-FEW: Final = 3  # elements that are written out
+MOST_WRITTEN: Final = 3  # elements that are written out
 MAX_TERMS: Final = 4  # of a sum
 MAX_ON_LINK: Final = 12  # letters, on a projector: the box that it goes to says it too
 MAX_LABEL: Final = 30  # letters
@@ -103,7 +103,7 @@ def grown_text(event: Event) -> str:
 
 
 def _is_written_out(info: TensorInfo) -> bool:
-    return info.values is not None and len(info.values) <= FEW and len(info.shape) <= 1
+    return info.values is not None and len(info.values) <= MOST_WRITTEN and len(info.shape) <= 1
 
 
 def norm_of(info: TensorInfo | None) -> float | None:

@@ -56,9 +56,8 @@ for name in {names}:
 
 def _choose_numbers() -> tuple[Group, str]:
     group = choose_group()
-    words = {"ranges": _("Ranges"), "years": _("By year"), "finfo": "torch.finfo"}
-    view = ASK.selectbox("view", _("View"), list(words), default="ranges", labels=words.__getitem__)
-    return group, view
+    views = {"ranges": N_("Ranges"), "years": N_("By year"), "finfo": "torch.finfo"}
+    return group, ASK.selectbox("view", _("View"), views, default="ranges")
 
 
 def numbers(chosen: tuple[Group, str]) -> Shown:

@@ -75,10 +75,8 @@ for name, mantissa_bits, lowest_exponent, largest, beyond in (
 
 
 def _choose_side() -> tuple[str, Group] | tuple[str, int]:
-    words = {"number": _("one number"), "picture": _("a picture")}
-    stored = ASK.selectbox(
-        "stored", _("What is stored"), list(words), default="number", labels=words.__getitem__
-    )
+    words = {"number": N_("one number"), "picture": N_("a picture")}
+    stored = ASK.selectbox("stored", _("What is stored"), words, default="number")
     if stored == "picture":
         return choose_pictures()
     place = st.container()

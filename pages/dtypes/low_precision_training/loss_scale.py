@@ -588,25 +588,20 @@ def _draw_scale(drawing: LabDrawing, steps: Sequence[ScalerStep]) -> None:
     look = drawing.look
     hover = "%{x}: %{y:,}<extra>%{fullData.name}</extra>"
     drawing.scatter(
-        x=[each.step for each in steps],
-        y=[each.scale for each in steps],
-        name=_("loss scale"),
-        mode="lines",
-        line={"shape": "hvh", "color": look.color("accent"), "width": 3},
+        x=[each.step for each in steps], y=[each.scale for each in steps], name=_("loss scale"),
+        mode="lines", line={"shape": "hvh", "color": look.color("accent"), "width": 3},
         hovertemplate=hover,
-    )
+    )  # fmt: skip
     for change, name, color, symbol in (
         ("halved", _("step skipped, scale halved"), "overflow", "x"),
         ("grew", _("scale doubled"), "exact", "triangle-up"),
     ):
+        found = [each for each in steps if each.change == change]
         drawing.scatter(
-            x=[each.step for each in steps if each.change == change],
-            y=[each.scale for each in steps if each.change == change],
-            name=name,
-            mode="markers",
-            marker={"symbol": symbol, "size": 13, "color": look.color(color)},
+            x=[each.step for each in found], y=[each.scale for each in found], name=name,
+            mode="markers", marker={"symbol": symbol, "size": 13, "color": look.color(color)},
             hovertemplate=hover,
-        )
+        )  # fmt: skip
 
 
 def _draw_gradients(

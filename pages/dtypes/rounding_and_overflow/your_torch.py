@@ -185,11 +185,8 @@ def _show_reasons(rows: Sequence[CastRow], *, with_formats: bool = False) -> Non
 
 
 def _operations(report: LibraryReport, case: Case, wanted: Wanted) -> Shown:
-    if wanted.device == "cpu":
-        device = report.devices[0]
-    elif len(report.devices) > 1:
-        device = report.devices[-1]
-    else:
+    device = report.devices[0 if wanted.device == "cpu" else -1]
+    if wanted.device != "cpu" and len(report.devices) == 1:
         headline = _("Operations of torch {version}: n/a on this device")
         notes = [_("n/a on this device")]
         return Shown(headline=headline.format(version=report.torch), notes=notes)
@@ -253,15 +250,11 @@ def casts_picture(format_name: str, rows: Sequence[CastRow], look: Look) -> Pict
                 frame_cell(drawing, (x, y), 0.44, line, look)
             hover = _(known.reason) if known else text
             cells.append((x, y, f"<b>≠ {text}</b>" if is_other else text, hover))
+    xs, ys, texts, hovers = zip(*cells, strict=True)
     drawing.scatter(
-        x=[cell[0] for cell in cells],
-        y=[cell[1] for cell in cells],
-        mode="text",
-        text=[cell[2] for cell in cells],
+        x=xs, y=ys, mode="text", text=texts, hovertext=hovers, hoverinfo="text",
         textfont={"color": look.color("text"), "size": size},
-        hovertext=[cell[3] for cell in cells],
-        hoverinfo="text",
-    )
+    )  # fmt: skip
     axes = word_axes([_("specification"), *LIBRARIES], names, look, row_px=_ROW_PX)
     figure = drawing.figure(look.layout() | axes)
     return Picture(figure=figure, alt=_casts_sentence(format_name, rows), table=cast_table(rows))
@@ -482,7 +475,7 @@ def mark_matrix(
     lit: str | None = None,
     slanted: bool = False,
 ) -> tuple[Drawing, dict[str, Any]]:
-    """Return marks with the layout that they stand in, rows and columns in their own order.
+    """Return marks, rows and columns in the order in which they come, and their layout.
 
     For each kind of mark `looks` has its symbol and the meaning of its colour, `words` what the
     legend says. A band lies under the column `lit`; many columns have `slanted` names.
@@ -543,14 +536,10 @@ def _draw_marks(
     )
     if cells and is_sign:  # an entry that names it: plotly's own shows "Aa" for all words
         drawing.scatter(
-            x=[None],
-            y=[None],
-            mode="markers",
-            marker={"color": "rgba(0,0,0,0)"},
-            name=f'<b style="color:{color}">{symbol}</b> {words}',
-            legendgroup=words,
+            x=[None], y=[None], mode="markers", marker={"color": "rgba(0,0,0,0)"},
+            name=f'<b style="color:{color}">{symbol}</b> {words}', legendgroup=words,
             hoverinfo="skip",
-        )
+        )  # fmt: skip
 
 
 TAB = Tab(label=N_("Your torch"), show=your_torch, choose=_choose_torch, reading="torch")

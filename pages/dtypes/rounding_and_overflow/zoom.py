@@ -193,20 +193,12 @@ def _draw_line(
 
 def _draw_mark(drawing: Drawing, fmt: Format, mark: Mark, at: float, look: Look) -> None:
     color, exact, code = look.color(mark.color), mark.candidate.exact, mark.candidate.code
+    symbol, size = ("x-thin-open", 18) if code is None else ("line-ns-open", 34)
+    line = {"width": 5, "color": color}
     drawing.scatter(
-        x=[mark.x],
-        y=[0],
-        mode="markers",
-        marker={
-            "symbol": "x-thin-open" if code is None else "line-ns-open",
-            "size": 18 if code is None else 34,
-            "color": color,
-            "line": {"width": 5, "color": color},
-        },
-        hovertext=[digits(exact, 30)],
-        hoverinfo="text",
-        name=digits(exact),
-    )
+        x=[mark.x], y=[0], mode="markers", hovertext=[digits(exact, 30)], hoverinfo="text",
+        name=digits(exact), marker={"symbol": symbol, "size": size, "color": color, "line": line},
+    )  # fmt: skip
     side = ("right", -26) if mark.x < at or mark.x == 0 else ("left", 26)
     anchor, shift = side if abs(mark.x - at) < _CLOSE else ("center", 0)  # beside the stem
     drawing.note(
@@ -279,11 +271,8 @@ def _table(fmt: Format, trace: CastTrace, said: str, marks: tuple[Mark, ...]) ->
         rows.append((_("kept bits"), trace.kept, ""))
         rows.append((_("guard, round, sticky"), tail, ""))
         rows.append((_("bits cut off"), trace.tail or "0", ""))
-    return {
-        _("what"): [row[0] for row in rows],
-        _("value"): [row[1] for row in rows],
-        _("code"): [row[2] for row in rows],
-    }
+    what, values, codes = map(list, zip(*rows, strict=True))
+    return {_("what"): what, _("value"): values, _("code"): codes}
 
 
 def bit_row(fmt: Format, trace: CastTrace, max_kept: int = MAX_KEPT) -> Row:
@@ -322,17 +311,10 @@ def _code_row(fmt: Format, code: int) -> Row:
     bits = _elided(f"{code:0{fmt.bits}b}", MAX_KEPT)
     kinds = field_kinds(fmt)
     kinds = kinds if len(bits) == fmt.bits else ("other",) * len(bits)
-    names = {
-        "sign": _("sign"),
-        "exponent": _("exponent"),
-        "mantissa": _("mantissa"),
-        "other": _("code"),
-    }
-    boxes = [
-        Box(x, bit, kind, names[kind])
-        for x, (bit, kind) in enumerate(zip(bits, kinds, strict=True))
-    ]
-    return tuple(boxes), (((len(bits) - 1) / 2, _("the code that is stored")),)
+    names = {"sign": _("sign"), "exponent": _("exponent"), "mantissa": _("mantissa")}
+    pairs = enumerate(zip(bits, kinds, strict=True))
+    boxes = tuple(Box(x, bit, kind, names.get(kind, _("code"))) for x, (bit, kind) in pairs)
+    return boxes, (((len(bits) - 1) / 2, _("the code that is stored")),)
 
 
 def field_kinds(fmt: Format) -> tuple[str, ...]:
@@ -363,17 +345,10 @@ def draw_bit_row(drawing: Drawing, row: Row, look: Look) -> None:
         showlegend=False,
         cliponaxis=False,
     )
+    font = {"size": size, "color": look.color("text")}
+    below = {"y": 1, "yshift": -_BOX_PX / 2 - 4, "yanchor": "top", "xref": "x2", "yref": "y2"}
     for x, text in labels:
-        drawing.note(
-            x=x - middle,
-            y=1,
-            yshift=-_BOX_PX / 2 - 4,
-            yanchor="top",
-            text=text,
-            xref="x2",
-            yref="y2",
-            font={"size": size, "color": look.color("text")},
-        )
+        drawing.note(x=x - middle, text=text, font=font, **below)
 
 
 def code_text(fmt: Format, code: int, look: Look) -> str:

@@ -10,7 +10,7 @@ from core.budget.compute.step_flops import model_flops, step_flops
 from core.budget.item import Item, hedged
 from core.budget.recipe import TrainingRecipe
 from core.budget.weights.parameters import counts
-from core.figures.budget.flops_frame import rows_of_bars, stack, written_beside
+from core.figures.budget.frames import rows_of_bars, stack, written_beside
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import format_flops, format_percent
@@ -113,8 +113,7 @@ def components(chosen: Chosen) -> Shown:
     scores = sum(part.amount for part in forward.walk() if "scores" in part.name)
     said = _(
         "{flops} for one step of {model} on {tokens} tokens: {ratio} × the 6ND rule; attention "
-        "scores are {share} of the forward pass"
-    ).format(
+        "scores are {share} of the forward pass",
         model=spec.name,
         tokens=f"{recipe.seq_len:,}",
         flops=hedged(format_flops(step.amount), step),

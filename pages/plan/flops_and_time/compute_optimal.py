@@ -20,7 +20,7 @@ from core.budget.compute.chinchilla import (
 )
 from core.budget.item import Item
 from core.budget.training.states import bytes_per_parameter, largest_by_states
-from core.figures.budget.flops_frame import HEIGHT_PX, framed, log_axis, powers, scientific
+from core.figures.budget.frames import HEIGHT_PX, framed, log_axis, powers, scientific
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from core.units import format_count

@@ -8,7 +8,7 @@ import streamlit as st
 from core.budget.cluster import DeviceSpec
 from core.language import _
 from core.units import format_percent
-from pages.shared.beside import Compared, shown, two_names
+from pages.shared.beside import Compared, named_beside
 from pages.shared.inputs import Inputs
 from pages.shared.plan.choices import CHECKPOINTED
 from pages.shared.plan.plan import Chosen
@@ -102,20 +102,9 @@ def words_of(chosen: Chosen) -> list[str]:
 
 def compared(
     own_words: Callable[[Any], Sequence[str]], side_of: Callable[[Chosen, str], Compared]
-) -> Callable[[Sequence[Chosen], Sequence[Chosen]], Shown]:
-    """Return what shows two sides, named by the words of a tab's own and of the plan's.
-
-    Args:
-        own_words: Takes what the tab itself has asked for.
-        side_of: Takes what was chosen and its name.
-    """
-
-    def show(a: Sequence[Chosen], b: Sequence[Chosen]) -> Shown:
-        both = (*a, *b)
-        names = two_names(*([*words_of(each), *own_words(each.own)] for each in both))
-        return shown(*map(side_of, both, names))
-
-    return show
+) -> Callable[[Sequence[Any], Sequence[Any]], Shown]:
+    """Return what shows two sides, named by the words of the plan and of what a tab asks."""
+    return named_beside(lambda chosen: [*words_of(chosen), *own_words(chosen.own)], side_of)
 
 
 def no_number(why: ValueError) -> Shown:

@@ -19,8 +19,8 @@ from core.budget.compute.least_times import (
     read_without_waiting,
 )
 from core.budget.item import Item
-from core.figures.budget.flops_and_time.least_times import Least, Mark, least_times_picture
-from core.figures.budget.flops_frame import hatched, rows_of_bars
+from core.figures.budget.frames import hatched, rows_of_bars
+from core.figures.budget.least_times import Least, Mark, least_times_picture
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.machine.matmul_timing import CallKind, MatmulCall, MatmulTiming, num_runs, time_matmul
@@ -54,52 +54,40 @@ _BEYOND: Final = 1.0  # nothing runs faster than its peak
 
 def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
     """Return one bar a convention and the line that none may cross."""
-    drawing = Drawing()
-    names = [_(share.name) for share in shares]
-    written = [format_percent(share.amount) for share in shares]
-    _draw_shares(drawing, shares, look)
-    color = look.color("refused")
-    drawing.shape(
-        type="line", x0=1, x1=1, y0=0, y1=1, yref="paper",
-        line={"color": color, "width": 2, "dash": "dash"},
-    )  # fmt: skip
-    drawing.note(
-        x=1, y=1, yref="paper", yanchor="bottom", text=_("the peak"), font={"color": color}
+    drawing, color = Drawing(), look.color("refused")
+    written = {_(share.name): format_percent(share.amount) for share in shares}
+    meanings, patterns = zip(
+        *(_CONVENTIONS.get(share.name, _USUAL) for share in shares), strict=True
     )
-    end = max(1.0, *(share.amount for share in shares)) * 1.15
-    x = {"range": [0, end], "tickformat": ".3~%", "title": _("share of the peak")}
-    said = [f"{name} {share}" for name, share in zip(names, written, strict=True)]
-    table = {
-        _("convention"): names,
-        _("share of the peak"): written,
-        _("formula"): [share.formula for share in shares],
-        _("source"): [_(share.source) for share in shares],
-    }
-    return Picture(
-        figure=rows_of_bars(drawing, look, num_rows=len(shares), x=x),
-        alt=_("The same speed as a share of the peak: {shares}.").format(shares=_(", ").join(said)),
-        table=table,
-    )
-
-
-def _draw_shares(drawing: Drawing, shares: Sequence[Item], look: Look) -> None:
-    looks = [_CONVENTIONS.get(share.name, _USUAL) for share in shares]
-    names = [_(share.name) for share in shares]
     drawing.bar(
         orientation="h",
         x=[share.amount for share in shares],
-        y=names,
-        marker=hatched(
-            [look.color(meaning) for meaning, _pattern in looks],
-            [pattern for _meaning, pattern in looks],
-        ),
-        customdata=[format_percent(share.amount) for share in shares],
+        y=list(written),
+        marker=hatched(list(map(look.color, meanings)), patterns),
+        customdata=list(written.values()),
         hovertemplate="%{y}: %{customdata}<extra></extra>",
         showlegend=False,
     )
-    for name, share in zip(names, shares, strict=True):
-        text = f" {format_percent(share.amount)}" + (" ✗" if share.amount > _BEYOND else "")
+    for (name, amount), share in zip(written.items(), shares, strict=True):
+        text = f" {amount}" + (" ✗" if share.amount > _BEYOND else "")
         drawing.note(x=share.amount, y=name, text=text, xanchor="left")
+    line = {"color": color, "width": 2, "dash": "dash"}
+    drawing.shape(type="line", x0=1, x1=1, y0=0, y1=1, yref="paper", line=line)
+    peak = {"text": _("the peak"), "font": {"color": color}}
+    drawing.note(x=1, y=1, yref="paper", yanchor="bottom", **peak)
+    end = max(1.0, *(share.amount for share in shares)) * 1.15
+    x = {"range": [0, end], "tickformat": ".3~%", "title": _("share of the peak")}
+    said = _(", ").join(f"{name} {amount}" for name, amount in written.items())
+    return Picture(
+        figure=rows_of_bars(drawing, look, num_rows=len(shares), x=x),
+        alt=_("The same speed as a share of the peak: {shares}.", shares=said),
+        table={
+            _("convention"): list(written),
+            _("share of the peak"): list(written.values()),
+            _("formula"): [share.formula for share in shares],
+            _("source"): [_(share.source) for share in shares],
+        },
+    )
 
 
 TORCHTITAN: Final = 5762  # tokens/s of Llama 3.1 8B on one of 8 H100, docs/performance

@@ -20,8 +20,7 @@ from core.budget.compute.intensity import (
 from core.budget.compute.least_times import transfer_seconds
 from core.budget.item import Item
 from core.budget.weights.parameters import counts
-from core.figures.budget.flops_and_time.least_times import Least, least_times_picture
-from core.figures.budget.flops_frame import (
+from core.figures.budget.frames import (
     HEIGHT_PX,
     PRESENT_HEIGHT_PX,
     framed,
@@ -29,6 +28,7 @@ from core.figures.budget.flops_frame import (
     log_axis,
     powers,
 )
+from core.figures.budget.least_times import Least, least_times_picture
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from core.units import (
@@ -152,17 +152,17 @@ def _draw_marks(drawing: Drawing, marks: Sequence[_Mark], look: Look) -> None:
             mode="markers",
             name=name,
             marker={"color": look.color(meaning), "symbol": symbol, "size": 14},
-            customdata=[_told(mark) for mark in found],
+            customdata=[
+                _(
+                    "{name}: {intensity} FLOP/byte, at most {share} of the peak",
+                    name=mark.name,
+                    intensity=intensity_words(mark.intensity),
+                    share=format_percent(mark.share),
+                )
+                for mark in found
+            ],
             hovertemplate="%{customdata}<extra></extra>",
         )
-
-
-def _told(mark: _Mark) -> str:
-    return _("{name}: {intensity} FLOP/byte, at most {share} of the peak").format(
-        name=mark.name,
-        intensity=intensity_words(mark.intensity),
-        share=format_percent(mark.share),
-    )
 
 
 def _draw_names(

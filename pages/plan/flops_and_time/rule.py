@@ -11,7 +11,7 @@ from core.budget.by_hand.rules import two_layer_flops
 from core.budget.catalogue.models import MODELS
 from core.budget.compute.conventions import crossing, six_nd_ratio
 from core.budget.item import Item
-from core.figures.budget.flops_frame import framed, hatched, log_axis, rows_of_bars, written_beside
+from core.figures.budget.frames import framed, hatched, log_axis, rows_of_bars, written_beside
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.models.spec import ModelSpec

@@ -1,7 +1,7 @@
 """Training time: by the rule 6ND and an MFU, or counted, with the MFU that comes out."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,10 +13,7 @@ from core.budget.planning.speed import plan_cost, plan_mfu
 from core.budget.training.duration import cost, reached_mfu, seconds_item, training_time
 from core.budget.training.memory import training_budget
 from core.budget.weights.parameters import counts
-from core.figures.budget.flops_frame import (
-    framed,
-    log_axis,
-    powers,
+from core.figures.budget.frames import (
     rows_of_bars,
     scientific,
     stack,
@@ -46,81 +43,8 @@ from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
 DAY: Final = 86_400
-LOW_MFU, HIGH_MFU = 0.3, 0.6
-_WIDE: Final = 9  # powers of ten: beyond it every power has one tick
-_AROUND: Final = 4  # doublings to either side of the chosen number
-
-
-def counts_around(num_devices: int) -> list[int]:
-    """Return numbers of devices, doubling, around a chosen one.
-
-    >>> counts_around(6)
-    [1, 2, 3, 6, 12, 24, 48, 96]
-    """
-    powers = range(-_AROUND, _AROUND + 1)
-    return sorted({max(1, round(num_devices * 2.0**power)) for power in powers})
-
-
-def days_picture(device_seconds: float, mfu: float, num_devices: int, look: Look) -> Picture:
-    """Return the line of the chosen MFU, the band of usual ones, and the chosen point."""
-    drawing, counts = Drawing(), counts_around(num_devices)
-    here = device_seconds / (mfu * num_devices)
-    _draw_band(drawing, counts, device_seconds, look)
-    _draw_chosen(drawing, counts, device_seconds, mfu, look)
-    drawing.scatter(
-        x=[num_devices], y=[here / DAY], mode="markers+text", showlegend=False,
-        marker={"color": look.color("forward"), "size": 16, "symbol": "diamond"},
-        text=[f"  {format_seconds(here)}"], textposition="top right", hoverinfo="skip",
-    )  # fmt: skip
-    shown = counts[:: 2 if look.present else 1]
-    x = log_axis(shown, "{:,}".format, title=_("devices"))
-    y = log_axis(_day_ticks(device_seconds, counts), "{:,.12g}".format, title=_("days"))
-    alt = _(
-        "Days of training fall in step with the number of devices: {here} with {num_devices}, "
-        "{ten} with ten times as many.",
-        here=format_seconds(here),
-        num_devices=f"{num_devices:,}",
-        ten=format_seconds(device_seconds / (mfu * num_devices * 10)),
-    )
-    columns: dict[str, Sequence[object]] = {_("devices"): [f"{count:,}" for count in counts]}
-    for share in dict.fromkeys((LOW_MFU, mfu, HIGH_MFU)):
-        name = _("time at an MFU of {mfu}").format(mfu=f"{share:g}")
-        columns[name] = [format_seconds(device_seconds / (share * count)) for count in counts]
-    return Picture(figure=framed(drawing, look, x=x, y=y), alt=alt, table=columns)
-
-
-def _draw_band(drawing: Drawing, counts: Sequence[int], device_seconds: float, look: Look) -> None:
-    for share, fill in ((LOW_MFU, None), (HIGH_MFU, "tonexty")):
-        drawing.scatter(
-            x=counts, y=[device_seconds / (share * count * DAY) for count in counts],
-            mode="lines", fill=fill, hoverinfo="skip",
-            showlegend=fill is not None, name=_("30 to 60 % MFU"),
-            line={"color": look.color("estimated"), "width": 1, "dash": "dot"},
-        )  # fmt: skip
-
-
-def _draw_chosen(
-    drawing: Drawing, counts: Sequence[int], device_seconds: float, mfu: float, look: Look
-) -> None:
-    seconds = [device_seconds / (mfu * count) for count in counts]
-    drawing.scatter(
-        x=counts, y=[each / DAY for each in seconds], mode="lines+markers",
-        name=_("{mfu} MFU").format(mfu=format_percent(mfu)),
-        line={"color": look.color("forward"), "width": 3},
-        marker={"size": 6}, customdata=[format_seconds(each) for each in seconds],
-        hovertemplate="%{x:,}: %{customdata}<extra></extra>",
-    )  # fmt: skip
-
-
-def _day_ticks(device_seconds: float, counts: Sequence[int]) -> list[float]:
-    """Return ticks over everything that is drawn, from the fastest time to the slowest."""
-    ends = (device_seconds / counts[-1] / DAY, 100 * device_seconds / counts[0] / DAY)
-    low, high = (math.floor(math.log10(end)) for end in ends)
-    digits = (1, 2, 5) if high - low < _WIDE else (1,)
-    return [digit * power for power in powers(low, high + 1) for digit in digits]
-
-
 LOOKS: Final[Mapping[str, tuple[str, str]]] = {
+    N_("training time"): ("forward", ""),
     "compute": ("forward", ""),
     "extra work": ("backward", "/"),
     "communication": ("estimated", "x"),
@@ -132,14 +56,15 @@ def lines_picture(times: Mapping[str, Item], look: Look) -> Picture:
     """Return one bar a cluster, cut into what `training_time` gave, its whole time beside it."""
     drawing = Drawing()
     rows = {
-        label: {part.name: part.amount for part in time.children} for label, time in times.items()
+        label: {part.name: part.amount for part in time.children or [time]}
+        for label, time in times.items()
     }
     stack(drawing, rows, LOOKS, format_seconds, look)
     whole = {label: time.amount for label, time in times.items()}
     x = written_beside(drawing, whole, format_seconds, 1.25)
     said = []
     for label, parts in rows.items():
-        others = {_(name): amount for name, amount in parts.items() if name != "compute"}
+        others = {_(name): part for name, part in list(parts.items())[1:]}
         most = max(others, key=lambda name: others[name], default="")
         share = f" ({most} {format_percent(others[most] / whole[label])})" if most else ""
         said.append(f"{label} {format_seconds(whole[label])}{share}")
@@ -252,35 +177,30 @@ def training_time_of(chosen: Chosen) -> Shown:
 
 
 def days(chosen: Chosen) -> Shown:
-    """Show the days over the number of devices."""
-    numbers = _by_rule(chosen)
-    time, flops, _price = numbers
-    count, mfu = chosen.plan.num_devices, time.values["mfu"]
-    at_peak = float(time.amount) * mfu * count
+    """Show the time by the rule on the chosen number of devices and on more of them."""
+    numbers = _by_rule(chosen, chosen.plan.num_devices)
+    times = {_count_words(count): _by_rule(chosen, count)[0] for count in counts_from(chosen.plan)}
     return Shown(
-        headline=run_sentence(chosen, float(flops.amount), float(time.amount), mfu),
-        charts=[
-            Chart(picture=days_picture(at_peak, mfu, count, look()), file_name="training-days")
-        ],
+        headline=run_sentence(chosen, numbers[0]),
+        charts=[Chart(picture=lines_picture(times, look()), file_name="training-time")],
         numbers=list(zip((_("Time"), _("6ND"), _("Cost")), numbers, strict=True)),
         widths=(4, 1),
         code=_rule_code(chosen),
     )
 
 
-def _by_rule(chosen: Chosen) -> tuple[Item, Item, Item]:
+def _by_rule(chosen: Chosen, count: int) -> tuple[Item, Item, Item]:
     """Return time, FLOPs and cost, at the MFU that is pinned or else expected of the plan."""
     plan, own, device = chosen.plan, chosen.own, chosen.device.device
     tokens, peak = round(plan.num_tokens), known_peak(device, own.dtype)
-    mfu = plan.mfu or float(plan_mfu(plan).amount)
-    known = device.known_of(own.dtype)
-    time = seconds_item(own.params, tokens, plan.num_devices, peak, mfu, known=known)
-    price = cost(plan.num_devices, float(time.amount), plan.price_per_hour)
+    mfu, known = plan.mfu or float(plan_mfu(plan).amount), device.known_of(own.dtype)
+    time = seconds_item(own.params, tokens, count, peak, mfu, known=known)
+    price = cost(count, float(time.amount), plan.price_per_hour)
     return time, flops_rule(own.params, tokens), price
 
 
 def _rule_code(chosen: Chosen) -> str:
-    values = _by_rule(chosen)[0].values
+    values = _by_rule(chosen, chosen.plan.num_devices)[0].values
     return CODE_BY_RULE.format(
         params=f"{values['num_params']:_}", tokens=f"{values['num_tokens']:_}",
         devices=values["num_devices"], peak=in_python(values["flops_per_second"]),
@@ -288,20 +208,20 @@ def _rule_code(chosen: Chosen) -> str:
     )  # fmt: skip
 
 
-def run_sentence(chosen: Chosen, flops: float, seconds: float, mfu: float) -> str:
+def run_sentence(chosen: Chosen, time: Item) -> str:
     """Return the headline: how many FLOPs, how long, and of which plan."""
-    days = seconds / DAY
+    days = float(time.amount) / DAY
+    written = _("{days} days").format(days=f"{days:,.1f}")
     return _(
         "Training {params} B parameters on {tokens} tokens takes {time} on {count} × {device}: "
-        "{flops} FLOPs at {mfu} MFU"
-    ).format(
-        flops=scientific(flops),
-        time=_("{days} days").format(days=f"{days:,.1f}") if days >= 2 else format_seconds(seconds),
+        "{flops} FLOPs at {mfu} MFU",
+        flops=scientific(6 * time.values["num_params"] * time.values["num_tokens"]),
+        time=written if days >= 2 else format_seconds(time.amount),
         params=plain(chosen.own.params / 1e9),
         tokens=token_words(chosen.plan.num_tokens),
         count=f"{chosen.plan.num_devices:,}",
         device=chosen.device.device.name,
-        mfu=format_percent(mfu),
+        mfu=format_percent(time.values["mfu"]),
     )
 
 
@@ -380,8 +300,7 @@ def plan_sentence(plan: Plan, time: Item, mfu: Item) -> str:
     """Return the headline: what is trained on what, how long, and what it makes of the peak."""
     said = _(
         "{time} at {mfu} MFU: {model} on {tokens} tokens with {count} × {device}; {share} is "
-        "compute"
-    ).format(
+        "compute",
         model=plan.spec.name,
         tokens=token_words(plan.num_tokens),
         count=f"{plan.num_devices:,}",
@@ -409,7 +328,7 @@ def step_words(plan: Plan) -> str:
 
 def _side(chosen: Chosen, name: str) -> Compared:
     if isinstance(chosen.own, ByRule):
-        time, flops, price = _by_rule(chosen)
+        time, flops, price = _by_rule(chosen, chosen.plan.num_devices)
         rows = [(_("Time"), time), (_("6ND"), flops), (_("Cost"), price)]
         return Compared(name=name, rows=rows, code=_rule_code(chosen))
     plan = overlapped(chosen)

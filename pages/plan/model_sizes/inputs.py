@@ -81,9 +81,9 @@ def choose_case() -> Case:
     billions = ASK.number(
         "params", _("Parameters (B), 0: the plan's model"), 0.0, 100_000.0, default=0.0, step=1.0
     )
-    seen = ("model", "weights", "device")
-    if ASK.used("tab", "model") != "model":
-        seen = ("model", "device")
+    seen = ["model", "device"]
+    if ASK.used("tab", "model") == "model":
+        seen.insert(1, "weights")
     chosen = choose_plan(seen, {}, _choose_own)
     formats, rest = chosen.own
     size = _size_of(chosen, billions)

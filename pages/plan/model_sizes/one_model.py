@@ -8,7 +8,7 @@ from core.budget.item import Item, hedged
 from core.budget.weights.packed import packed_weights, read_packed
 from core.budget.weights.sizes import REASONS, ROUND, SIZES, Cell, source_table
 from core.budget.weights.stored import Size, bits_per_value, num_in_format, weights_in
-from core.figures.budget.flops_frame import framed, rows_of_bars, stack, stack_table
+from core.figures.budget.frames import framed, lying_bars, stack, stack_table, text_size
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import GIB, ByteUnit, format_exact
@@ -83,7 +83,7 @@ def one_model_picture(model: str, items: Items, chosen: Line, look: Look) -> Pic
 
     The verdicts speak of the chosen memory, whose line is bold.
     """
-    drawing, size = Drawing(), look.layout()["font"]["size"]
+    drawing, size = Drawing(), text_size(look)
     rows = {name: part_bytes(item) for name, item in items.items()}
     stack(drawing, rows, _LOOKS, look.format_bytes, look, showlegend=True)
     verdicts = {name: verdict(item, chosen) for name, item in items.items()}
@@ -107,11 +107,11 @@ def one_model_picture(model: str, items: Items, chosen: Line, look: Look) -> Pic
         at_edge = {"xref": "paper", "x": 1, "xanchor": "right"}
         text = f"<b>{chosen.name}</b>: {memory} →"
         _note_above(drawing, text, look.color("accent"), **at_edge)
-    figure = rows_of_bars(
+    figure = lying_bars(
         drawing,
         look,
-        num_rows=len(items),
-        x={"visible": False, "range": [0, end]},
+        room=end,
+        top=0,
         height=round((len(items) * _ROW_HEIGHT[look.present] + 5.4) * size),
         legend=look.layout()["legend"] | {"y": 0, "yanchor": "top", "traceorder": "normal"},
         margin={"l": 8, "r": 8, "t": round(2.9 * size), "b": round(2.4 * size)},
@@ -120,7 +120,8 @@ def one_model_picture(model: str, items: Items, chosen: Line, look: Look) -> Pic
     alt = _("Weights of {model} against {device} with {memory}: {parts}.").format(
         model=model, device=chosen.name, memory=memory, parts=_(", ").join(parts)
     )
-    table = stack_table(_("weights in"), rows, _LOOKS, look.format_bytes) | {
+    table = {
+        **stack_table(_("weights in"), rows, _LOOKS, look.format_bytes),
         chosen.name: list(verdicts.values()),
         _("formula"): [_joined(item, "formula") for item in items.values()],
         _("with numbers"): [_joined(item, "substituted") for item in items.values()],

@@ -16,7 +16,7 @@ from core.budget.weights.parameters import (
     left_out,
 )
 from core.budget.weights.sizes import nearest_model
-from core.figures.budget.flops_frame import rows_of_bars
+from core.figures.budget.frames import lying_bars, text_size
 from core.figures.picture import Drawing, Look, Picture
 from core.figures.weight_bytes import weight_bytes_picture
 from core.language import N_, _
@@ -103,7 +103,7 @@ def _rows(tree: Item) -> Iterator[Row]:
 def parts_picture(model: str, tree: Item, idle: Mapping[str, float], look: Look) -> Picture:
     """Return a bar a part; what is not active for a token, as `left_out` says, is hatched."""
     drawing, rows = Drawing(), part_rows(tree)
-    size = look.layout()["font"]["size"]
+    size = text_size(look)
     names = {PART_NAMES[part]: amount for part, amount in idle.items()}
     left = [names.get(row.part, 0) for row in rows]
     used = [row.amount - out for row, out in zip(rows, left, strict=True)]
@@ -115,13 +115,12 @@ def parts_picture(model: str, tree: Item, idle: Mapping[str, float], look: Look)
         text = f" <b>{share}</b>  {format_count(row.amount)}"
         drawing.note(x=row.amount, y=row.label, text=text, xanchor="left")
     longest = max(row.amount for row in rows)
-    figure = rows_of_bars(
+    figure = lying_bars(
         drawing,
         look,
-        num_rows=len(rows),
-        x={"visible": False, "range": [0, _ROOM[look.present] * longest]},
+        room=_ROOM[look.present] * longest,
         height=round((len(rows) * _ROW_HEIGHT[look.present] + (3 if idle else 1)) * size),
-        margin={"l": 8, "r": 8, "t": 2 * size if idle else 8, "b": 8},
+        top=2 * size if idle else 8,
         showlegend=bool(idle),
         bargap=0.25,
     )

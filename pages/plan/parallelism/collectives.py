@@ -21,7 +21,7 @@ from core.budget.parallel.communication import AXIS_NAMES
 from core.budget.parallel.ranks import BETWEEN, INSIDE
 from core.budget.parallel.ring import RingStep, bytes_sent, ring_all_reduce
 from core.budget.training.memory import training_budget
-from core.figures.budget.parallelism.frame import bare_rows, text_size
+from core.figures.budget.frames import bare_rows, text_size
 from core.figures.budget.stacked_parts import by_meaning
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext

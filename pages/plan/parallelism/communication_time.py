@@ -13,7 +13,7 @@ from core.budget.parallel.ranks import Axis, group
 from core.budget.parallel.ring import times_sent
 from core.budget.training.duration import training_time
 from core.budget.training.memory import training_budget
-from core.figures.budget.parallelism.frame import lying_bars, text_size
+from core.figures.budget.frames import lying_bars, text_size
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_bytes, format_percent, format_seconds

@@ -6,7 +6,7 @@ from typing import Final
 
 from core.budget.item import hedged
 from core.budget.parallel.sharding import STRATEGIES, Sharding, shardings
-from core.figures.budget.parallelism.frame import lying_bars, text_size
+from core.figures.budget.frames import lying_bars, text_size
 from core.figures.budget.stacked_parts import Bars, capacity_line, parts_table, stack
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _

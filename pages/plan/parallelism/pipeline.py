@@ -6,7 +6,7 @@ from typing import Final
 from core.budget.parallel import pipeline
 from core.budget.parallel.pipeline import Pass, Slot, most_held
 from core.budget.training.memory import training_budget
-from core.figures.budget.parallelism.frame import bare_rows, text_size
+from core.figures.budget.frames import bare_rows, text_size
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
 from core.units import format_percent

@@ -13,7 +13,7 @@ from core.budget.serving.kv_cache import (
     kv_reserved,
     kv_variants,
 )
-from core.figures.budget.flops_frame import rows_of_bars, stack, stack_table
+from core.figures.budget.frames import lying_bars, stack, stack_table, text_size
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from pages.plan.serving.code import rules
@@ -51,16 +51,15 @@ def heads_picture(variants: Sequence[KVVariant], look: Look) -> Picture:
         text = " " + look.format_bytes(variant.cache.amount)
         bold = f"<b>{text}</b>" if variant.name == AS_MADE else text
         drawing.note(x=variant.cache.amount, y=label, text=bold, xanchor="left")
-    size = look.layout()["font"]["size"]
+    size = text_size(look)
     longest = max(variant.cache.amount for variant in variants)
-    figure = rows_of_bars(
+    figure = lying_bars(
         drawing,
         look,
-        num_rows=len(rows),
-        x={"visible": False, "range": [0, _BAR_ROOM * longest]},
-        bargap=0.25,
+        room=_BAR_ROOM * longest,
         height=min(round(len(rows) * size * _BAR_HEIGHT) + 4 * size, MOST_HEIGHT_PX),
-        margin={"l": 8, "r": 8, "t": 32, "b": 8},
+        top=32,
+        bargap=0.25,
     )
     table = stack_table(_("attention"), rows, _LOOKS, look.format_bytes)
     parts = [f"{label} {total}" for label, total in zip(rows, table[_("total")], strict=True)]

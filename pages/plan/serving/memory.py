@@ -16,7 +16,7 @@ from core.budget.serving.memory import (
     memory_sweep,
 )
 from core.budget.serving.throughput import user_speed
-from core.figures.budget.flops_frame import framed
+from core.figures.budget.frames import framed
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
 from core.units import format_count
@@ -24,7 +24,7 @@ from pages.plan.serving.code import rules, variable
 from pages.plan.serving.inputs import MARGIN, Case, words_of
 from pages.plan.serving.question import ask_how_many
 from pages.shared.answer import if_fitted
-from pages.shared.beside import Compared, shown, two_names
+from pages.shared.beside import Compared, named_beside
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -215,12 +215,6 @@ def memory(case: Case) -> Shown:
     )
 
 
-def two_plans(a: Sequence[Case], b: Sequence[Case]) -> Shown:
-    """Show the memory of two plans, part by part, and how fast each of their users is served."""
-    cases = (*a, *b)
-    return shown(*map(_side, cases, two_names(*map(words_of, cases))))
-
-
 def _side(case: Case, name: str) -> Compared:
     budget = inference_budget(case.spec, case.plan, case.cluster)
     parts = [(_(part.name), part) for part in budget.item.children]
@@ -317,4 +311,9 @@ def memory_code(budget: Budget, concurrency: int) -> str:
     )
 
 
-TAB: Final = Tab(label=N_("Device memory"), show=memory, question=ask_how_many, compare=two_plans)
+TAB: Final = Tab(
+    label=N_("Device memory"),
+    show=memory,
+    question=ask_how_many,
+    compare=named_beside(words_of, _side),
+)

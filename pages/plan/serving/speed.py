@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from core.budget.budget import fit_words
 from core.budget.catalogue.models import MODELS
@@ -26,14 +26,14 @@ from core.budget.serving.throughput import (
     throughput_curve,
     user_speed,
 )
-from core.figures.budget.flops_frame import framed
+from core.figures.budget.frames import framed
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
 from core.units import format_count, format_percent, format_rate, format_seconds
 from pages.plan.serving.code import rules
 from pages.plan.serving.inputs import ASK, MARGIN, Case, words_of
 from pages.shared.answer import if_fitted
-from pages.shared.beside import Compared, shown, two_names
+from pages.shared.beside import Compared, named_beside
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -57,6 +57,17 @@ rows, rule = published_speeds(), measured_fit()
 errors = [1 / rule.seconds(row) / row.tokens_per_second - 1 for row in rows]
 print(f"{sum(abs(error) <= 0.15 for error in errors)} of {len(rows)} within 15 %")
 """
+RULE: Final = N_(
+    "Each layer costs {launch} µs, with several devices {join} µs more; weights are read at {wide} "
+    "of the bandwidth in 16 bits, {eight} in 8, {four} in 4. Source: gpt-fast README, A100 80GB, "
+    "one sequence."
+)
+BANDS: Final = N_(
+    "Error bands: ±{near} for one sequence on A100, each speed predicted from the other ones; "
+    "−{below} to +{above} for other devices or several sequences, the speeds on one A100 predicted "
+    "from those on several, and the reverse; none for prompts, because no measurements are "
+    "published."
+)
 SPEED_HEIGHT_PX: Final = 330
 PROOF_HEIGHTS: Final = (310, 320)
 _APART_X, _APART_Y = 0.04, 0.09  # of the picture, between two names
@@ -240,13 +251,21 @@ def proof_picture(rows: Sequence[DecodeSpeed], rule: DecodeFit, look: Look) -> P
         x=_LOG | {"title": _("published tokens/s")},
         y=_LOG | {"title": _("predicted tokens/s"), "title_standoff": 8},
     )
-    return Picture(figure=figure, alt=_proof_sentence(rows, rule), table=_proof_table(rows, rule))
+    worst = max(rows, key=lambda row: abs(error(row, rule)))
+    alt = _(
+        "Published speeds against the fitted rule: {near} of {count} are within 15 %; the largest "
+        "error is that of {worst}.",
+        near=sum(abs(error(row, rule)) <= BAND for row in rows),
+        count=len(rows),
+        worst=_row_words(worst, rule),
+    )
+    return Picture(figure=figure, alt=alt, table=_proof_table(rows, rule))
 
 
 def row_name(row: DecodeSpeed) -> str:
     """Return what was measured: model, bits, devices."""
     devices = f" × {row.tensor}" if row.tensor > 1 else ""
-    return f"{MODELS[row.model].name}, {_('{bits} bits').format(bits=row.bits)}{devices}"
+    return f"{MODELS[row.model].name}, {_('{bits} bits', bits=row.bits)}{devices}"
 
 
 def error(row: DecodeSpeed, rule: DecodeFit) -> float:
@@ -255,21 +274,11 @@ def error(row: DecodeSpeed, rule: DecodeFit) -> float:
 
 
 def _row_words(row: DecodeSpeed, rule: DecodeFit) -> str:
-    return _("{what}: published {published}, rule {ours} tokens/s").format(
+    return _(
+        "{what}: published {published}, rule {ours} tokens/s",
         what=row_name(row),
         published=f"{row.tokens_per_second:.4g}",
         ours=f"{1 / rule.seconds(row):.4g}",
-    )
-
-
-def _proof_sentence(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> str:
-    worst = max(rows, key=lambda row: abs(error(row, rule)))
-    return _(
-        "Published speeds against the fitted rule: {near} of {count} are within 15 %; the largest "
-        "error is that of {worst}.",
-        near=sum(abs(error(row, rule)) <= BAND for row in rows),
-        count=len(rows),
-        worst=_row_words(worst, rule),
     )
 
 
@@ -315,12 +324,6 @@ def speed(case: Case, published: bool) -> Shown:
         notes=[_band_said(token)],
         code=_speed_code(case, prefill),
     )
-
-
-def two_speeds(a: Sequence[Any], b: Sequence[Any]) -> Shown:
-    """Show how fast two plans are, for one of their users and for the device."""
-    cases = (a[0], b[0])
-    return shown(*map(_side, cases, two_names(*map(words_of, cases))))
 
 
 def _side(case: Case, name: str) -> Compared:
@@ -386,7 +389,7 @@ def _speed_code(case: Case, prefill: Item) -> str:
 
 
 def speed_code(plans: Sequence[ServingPlan], tokens: Sequence[Item], prefill: Item | None) -> str:
-    """Return code for the speed of some plans, and of the device with the last of them."""
+    """Return code for the speed of some plans, and of the device with the last if it fits."""
     known: dict[str, str] = {}
     parts = [
         SPEED.format(count=plan.concurrency, rules=rules(token, known=known))
@@ -415,40 +418,25 @@ def proof() -> Shown:
         count=len(rows),
         left_out=format_percent(near_band().above),
     )
-    picture = proof_picture(rows, rule, look())
+    near, far = near_band(), far_band()
+    words = {
+        "launch": f"{rule.launch_seconds * 1e6:.0f}",
+        "join": f"{rule.join_seconds * 1e6:.0f}",
+        "wide": format_percent(rule.shares[16]),
+        "eight": format_percent(rule.shares[8]),
+        "four": format_percent(rule.shares[4]),
+        "near": format_percent(near.above),
+        "below": format_percent(far.below),
+        "above": format_percent(far.above),
+    }
     return Shown(
         headline=said,
-        charts=[Chart(picture=picture, file_name="published-speeds")],
-        notes=[_rule_said(rule), _bands_said()],
+        charts=[Chart(picture=proof_picture(rows, rule, look()), file_name="published-speeds")],
+        notes=[_(RULE, **words), _(BANDS, **words)],
         code=PROOF,
     )
 
 
-def _rule_said(rule: DecodeFit) -> str:
-    return _(
-        "Each layer costs {launch} µs, with several devices {join} µs more; weights are read "
-        "at {wide} of the bandwidth in 16 bits, {eight} in 8, {four} in 4. Source: gpt-fast "
-        "README, A100 80GB, one sequence.",
-        launch=f"{rule.launch_seconds * 1e6:.0f}",
-        join=f"{rule.join_seconds * 1e6:.0f}",
-        wide=format_percent(rule.shares[16]),
-        eight=format_percent(rule.shares[8]),
-        four=format_percent(rule.shares[4]),
-    )
-
-
-def _bands_said() -> str:
-    """Return how far the rule is off where it has not been, and where nobody knows."""
-    near, far = near_band(), far_band()
-    return _(
-        "Error bands: ±{near} for one sequence on A100, each speed predicted from the other ones; "
-        "−{below} to +{above} for other devices or several sequences, the speeds on one A100 "
-        "predicted from those on several, and the reverse; none for prompts, because no "
-        "measurements are published.",
-        near=format_percent(near.above),
-        below=format_percent(far.below),
-        above=format_percent(far.above),
-    )
-
-
-TAB: Final = Tab(label=N_("Speed"), show=speed, choose=choose_published, compare=two_speeds)
+TAB: Final = Tab(
+    label=N_("Speed"), show=speed, choose=choose_published, compare=named_beside(words_of, _side)
+)

@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 
 from core.budget.item import Item, hedged
+from core.budget.planning.changes import chain
 from core.budget.planning.plan import Count, Plan, counts_around, on_count
 from core.budget.planning.speed import plan_cost, plan_mfu, plan_seconds
 from core.figures.budget.device_bars import DeviceBar, bar_picture
@@ -17,7 +18,15 @@ from core.units import format_count, format_percent
 from pages.plan.what_fits.inputs import Case
 from pages.shared.answer import if_fitted, written
 from pages.shared.plan.plan import Chosen, arguments
-from pages.shared.plan.verdict import how_many, min_devices, parts_of, show_changes, verdict
+from pages.shared.plan.verdict import (
+    change_words,
+    how_many,
+    min_devices,
+    parts_of,
+    show_changes,
+    single_changes,
+    verdict,
+)
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -76,7 +85,8 @@ def show_plan(case: Case) -> Shown:
             Chart(
                 picture=bar_picture(bars, plan.cluster.device.memory_usable, look()),
                 file_name="plan",
-            )
+            ),
+            *_chained(plan, here),
         ],
         beside=partial(show_changes, plan, here),
         widths=(3, 1),
@@ -104,6 +114,21 @@ def _bar(count: Count, speed: Speed | None) -> DeviceBar:
     label = f"{count.num_devices:,} ×"
     below = _time_and_cost(speed, " · ") if speed else ""
     return DeviceBar(label=label, parts=parts, low=need.low, high=need.high, below=below)
+
+
+def _chained(plan: Plan, here: Count) -> list[Chart]:
+    """Return what changes do one after the other, where no single one is enough."""
+    steps = () if here.verdict == "fits" or single_changes(plan) else chain(plan)
+    counts = [
+        (change_words(each), Count(plan=each.plan, need=each.need, verdict=each.verdict))
+        for each in steps
+    ]
+    bars = [
+        DeviceBar(label, parts_of(count), count.need.low, count.need.high)
+        for label, count in [(_("as planned"), here), *counts]
+    ]
+    picture = bar_picture(bars, plan.cluster.device.memory_usable, look())
+    return [Chart(picture=picture, file_name="changes", key="changes")] if steps else []
 
 
 def _time_and_cost(speed: Speed, between: str) -> str:

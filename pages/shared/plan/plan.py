@@ -30,8 +30,9 @@ from core.budget.serving.plan import ServingPlan, with_context
 from core.language import N_, _
 from core.models.spec import ModelSpec
 from core.units import format_percent
+from pages.server.streamlit_session import as_in_the_frame
 from pages.shared import link
-from pages.shared.inputs import Inputs
+from pages.shared.inputs import PLAN, Inputs
 from pages.shared.lessons import lessons_of
 from pages.shared.plan.choices import (
     AS_RELEASED,
@@ -56,7 +57,7 @@ from pages.shared.plan.choices import (
 from pages.shared.settings import locked
 from pages.shared.sides import box, boxes, out_of_sight, reading
 
-ASK: Final = Inputs("plan")
+ASK: Final = Inputs(PLAN)
 DEFAULT_MODEL: Final = "llama-3.1-8b"
 DEFAULT_DEVICE: Final = "h100-sxm"
 WORK_NAMES: Final = {"train": N_("Train"), "serve": N_("Serve")}
@@ -236,6 +237,7 @@ class Chosen:
     own: Any = None
 
 
+@as_in_the_frame()
 def choose_plan(
     in_sight: Sequence[str],
     settings: Mapping[str, Sequence[str]],

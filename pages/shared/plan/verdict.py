@@ -35,6 +35,12 @@ def min_devices(plan: Plan) -> Fewest:
     return planning.min_devices(plan)
 
 
+@st.cache_resource(max_entries=128, show_spinner=False)
+def single_changes(plan: Plan) -> tuple[Change, ...]:
+    """Return the changes each of which alone makes a plan fit."""
+    return changes(plan)
+
+
 def plan_line(chosen: Chosen, work: Work) -> str:
     """Return whether the plan fits and how many devices it needs at least, for a page's own job."""
     plan = replace(chosen.plan, work=work)
@@ -116,7 +122,7 @@ def how_many(fewest: Fewest) -> str:
 
 def show_changes(plan: Plan, here: Count) -> None:
     """Show up to three changes, each a button that makes it, with its number afterwards."""
-    found, title = changes(plan), _("What makes it fit")
+    found, title = single_changes(plan), _("What makes it fit")
     if here.verdict == "fits":
         found, title = savings(plan), _("More than half is free")
     elif not found:

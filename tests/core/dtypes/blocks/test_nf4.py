@@ -23,12 +23,6 @@ def test_nf4_spreads_normal_values_more_evenly_over_its_codes_than_even_steps_do
     assert use.int4.argmax() == 7, "the step of zero"
 
 
-def test_zeros_use_one_code():
-    use = make_code_use(np.zeros((2, 64)))
-    assert (use.nf4_bits, use.int4_bits) == (0.0, 0.0)
-    assert use.nf4[7] == use.int4[7] == 1.0
-
-
 def test_the_histogram_of_blocks_has_area_one_and_every_block_reaches_its_end():
     values = np.random.default_rng(0).normal(size=(8, 640))
     edges, density = block_histogram(values)

@@ -52,13 +52,6 @@ def test_the_shares_of_the_histogram_add_up_and_peak_at_the_typical_error():
     assert histogram_centers()[shares.argmax()] == pytest.approx(1e-3, rel=0.35)
 
 
-def test_zeros_and_lost_values_are_defined():
-    zeros, lost = np.zeros((4, 4)), np.full((4, 4), np.nan)
-    assert typical_size(zeros) == typical_size(lost) == 1.0
-    assert error_histogram(zeros, zeros) == (pytest.approx(np.zeros(72)), 1.0)
-    assert error_histogram(zeros, lost)[1] == 0.0
-
-
 def test_the_loss_of_a_storage_carries_its_name_and_statistics():
     x = looked_at(teaching_tensor("one_nan", 64, 0))
     lost, kept = make_losses(x, [find_storage("int8_tensor"), find_storage("int8_group128")])

@@ -58,11 +58,6 @@ def test_the_rounding_flips_inside_the_stops():
     assert stored == sorted(stored)
 
 
-def test_infinity_and_nan_have_no_stops():
-    for value in (float("inf"), float("-inf"), float("nan")):
-        assert numbers_around(FORMATS["float16"], value) == {}
-
-
 def test_decades_are_read_as_what_they_are():
     stops = decades()
     assert [parse_value(text) for text in stops] == sorted(stops.values())

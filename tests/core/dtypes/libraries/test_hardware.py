@@ -7,7 +7,6 @@ import pytest
 from core.dtypes import FORMATS
 from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, STATUS_WORDS, STATUSES, column_of
 
-CHIPS = {chip.name: chip for chip in HARDWARE}
 # CUDA Programming Guide, compute capabilities, table 33, typed by hand (TF32 to INT4)
 TENSOR_CORES = {
     "7.5": {"FP16", "INT8", "INT4"},
@@ -45,18 +44,6 @@ def test_the_cores_are_those_of_nvidias_and_amds_tables(cores, apart):
         if chip.architecture in cores:
             found = {name for name in COLUMNS if chip.status(name) == "matrix"} - apart
             assert found == cores[chip.architecture], chip.name
-
-
-def test_what_everybody_should_know():
-    assert CHIPS["V100"].status("BF16") == "no"
-    assert CHIPS["A100"].status("FP8") == "no"
-    assert CHIPS["H100, H200"].status("INT4") == "no"
-    assert CHIPS["MI300X"].status("FNUZ") == "matrix"
-    assert CHIPS["MI300X"].status("FP8") == "no"
-    assert CHIPS["MI355X"].status("TF32") == "converted"
-    assert CHIPS["B200"].status("NVFP4") == "matrix"
-    assert CHIPS["Apple M (MPS)"].status("FP64") == "no"
-    assert CHIPS["Apple M (MPS)"].status("BF16") == "unknown"
 
 
 def test_every_status_has_words_and_every_column_is_about_formats_that_exist():

@@ -23,18 +23,6 @@ def test_every_dtype_of_torch_is_tried_with_every_operation(verdicts):
     }
 
 
-def test_aliases_are_left_out():
-    assert "half" not in torch_dtypes()
-    assert torch_dtypes()["float16"] is torch.half
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_with_the_floats_of_every_day_everything_works(verdicts, dtype):
-    failures = {op: row.message for (name, op), row in verdicts.items()
-                if name == dtype and not row.works}  # fmt: skip
-    assert failures == {}
-
-
 def test_bfloat16_can_do_everything_but_become_numpy(verdicts):
     failures = [op for (name, op), row in verdicts.items() if name == "bfloat16" and not row.works]
     assert failures == ["numpy"]

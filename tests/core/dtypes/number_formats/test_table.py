@@ -137,8 +137,3 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match="'float7' is not known; use one of: float64, float32"):
         find_format("float7")
     assert find_format("float16") is FORMATS["float16"]
-
-
-def test_the_registry_cannot_be_changed_by_accident():
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        FORMATS["float7"] = FORMATS["int8"]

@@ -7,7 +7,6 @@ from core.dtypes.labs.loss_scale import gradient_histogram, loss_scale_bands
 from core.figures.picture import Look
 from core.figures.theme import COLORS, MODES
 from pages.dtypes.low_precision_training.loss_scale import (
-    BANDS,
     _powers,
     loss_scale_picture,
     scaler_picture,
@@ -33,21 +32,6 @@ def test_a_scale_moves_the_bands_and_not_the_bars(mode):
     assert rectangles(small)[1][0] == -25
     assert rectangles(large)[1][0] == -33
     assert {shape.fillcolor for shape in small.layout.shapes} <= set(COLORS[mode].values())
-
-
-def test_bars_wear_the_colour_and_the_hatching_of_their_band():
-    bars = drawn().figure.data[0]
-    first, last = bars.marker.color[0], bars.marker.color[-1]
-    assert first == COLORS["light"]["underflow"]
-    assert last == COLORS["light"]["exact"]
-    assert bars.marker.pattern.shape[0] != bars.marker.pattern.shape[-1]
-    assert bars.marker.pattern.fillmode == "overlay"
-
-
-def test_every_band_says_its_share():
-    texts = [each.text for each in drawn().figure.layout.annotations]
-    assert texts[1] == "subnormal<br><b>50 %</b>"
-    assert len(texts) == len(BANDS)
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
@@ -84,11 +68,6 @@ def test_the_scale_its_changes_and_the_gradients_stand_over_the_same_steps(mode)
     assert set(ceiling.y) == {65504.0}
     assert halved.marker.symbol != grew.marker.symbol
     assert halved.marker.color == COLORS[mode]["overflow"]
-
-
-def test_a_scale_that_never_moves_can_be_drawn():
-    quiet = run_scaler([0.01] * 5, FORMATS["float16"])
-    assert drawn_steps(5, quiet).figure.data[1].x == ()
 
 
 def test_a_line_marks_the_current_step_and_sentence_and_table_tell_the_story():

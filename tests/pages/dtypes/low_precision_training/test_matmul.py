@@ -20,11 +20,3 @@ def test_each_accumulator_is_a_line_over_the_depths(mode):
     assert narrow.y == CURVES[1].errors
     assert narrow.line.width > wide.line.width
     assert (wide.line.dash, wide.marker.symbol) != (narrow.line.dash, narrow.marker.symbol)
-
-
-def test_the_sentence_and_the_table_name_the_errors():
-    picture = matmul_picture(CURVES, "float32", 256, Look())
-    start = "Relative error of a product of BF16 matrices with inner dimension 256: "
-    assert picture.alt.startswith(start)
-    assert "with sums in FP32" in picture.alt
-    assert picture.table["K"] == ["16", "64", "256"]

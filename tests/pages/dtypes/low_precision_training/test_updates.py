@@ -26,15 +26,6 @@ def test_each_way_is_a_line_of_its_own_look(mode):
     assert len({each.line.dash for each in (true, nearest, stochastic, master)}) == 4
 
 
-def test_the_sentence_and_the_table_say_where_each_way_ends():
-    picture = updates_picture(WAYS, "master", Look())
-    assert "after 1,000 updates should be 2." in picture.alt
-    assert "rounded to nearest: 1;" in picture.alt
-    assert picture.alt.endswith("FP32 master copy: 2.")
-    assert picture.table["step"][-1] == 1000
-    assert picture.table["FP32 master copy"][-1] == "2"
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_the_mean_lies_inside_the_band_and_nearest_below(mode):
     figure = stochastic_picture(MANY, Look(mode=mode)).figure

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from core.dtypes.blocks.nf4 import make_code_use, nf4_steps
+from core.dtypes.blocks.nf4 import make_code_use
 from core.dtypes.blocks.sample_tensors import SAMPLE_NAMES, looked_at, teaching_tensor
 from core.dtypes.blocks.storage import find_storage
 from core.dtypes.blocks.storage_trials import (
@@ -97,19 +97,6 @@ def test_a_number_in_a_cell_is_short(value, text):
     assert short_number(value) == text
 
 
-def test_both_error_maps_share_one_scale_of_colours():
-    losses = make_losses(tensor(), PAIR)
-    figure = error_picture(losses, Look()).figure
-
-    maps = [trace for trace in figure.data if trace.type == "heatmap"]
-    assert [trace.coloraxis for trace in maps] == ["coloraxis", "coloraxis"]
-    seen = np.concatenate([loss.tiles.reshape(-1) for loss in losses])
-    assert figure.layout.coloraxis.cmax == pytest.approx(np.log10(seen.max()))
-    lines = [trace for trace in figure.data if trace.type == "scatter"]
-    assert [sum(line.y) for line in lines] == pytest.approx([1.0, 1.0], abs=0.02)
-    assert lines[0].line.dash != lines[1].line.dash
-
-
 def test_each_format_is_a_point_at_its_bits_and_decibels():
     found = trials()
     figure = standing_picture(found, ("nvfp4", "int8_tensor_affine"), Look()).figure
@@ -123,21 +110,3 @@ def test_each_format_is_a_point_at_its_bits_and_decibels():
     assert labels == {"<b>nvfp4</b>", "<b>int8_tensor_affine</b>", "mxfp4", "nf4", "float16"}
     front = next(trace for trace in figure.data if trace.mode == "lines")
     assert list(front.x) == [trial.bits for trial in best_per_bit(found)]
-
-
-def test_the_longest_name_of_4_bits_ends_before_those_of_6_begin():
-    found = try_all(tensor(), list(map(find_storage, ("int4_group128_affine", "mxfp6_e2m3"))))
-    figure = standing_picture(found, ("mxfp6_e2m3", "mxfp6_e2m3"), Look()).figure
-    first, second = sorted(figure.layout.annotations, key=lambda note: note.ax)
-    low, high = figure.layout.xaxis.range  # 600 px on a screen of 1024
-    assert len(first.text) * 0.45 * first.font.size <= 600 * (second.ax - first.ax) / (high - low)
-
-
-def test_the_sixteen_codes_stand_where_nf4_has_them():
-    figure = nf4_picture(make_code_use(tensor()), Look()).figure
-
-    codes = next(trace for trace in figure.data if trace.name == "NF4: equal shares")
-    assert list(codes.x) == [step.value for step in nf4_steps()]
-    assert "96.77% of a normal distribution" in codes.text[-1]
-    even = next(trace for trace in figure.data if trace.name == "int4: equal steps")
-    assert list(even.x) == [step / 7 for step in range(-7, 8)]

@@ -13,9 +13,5 @@ def test_the_lamps_that_are_on_are_drawn_with_their_signs():
     assert "underflow" not in html
 
 
-def test_colours_come_from_the_theme():
-    assert "var(--b2g-underflow)" in lamps_html(("underflow",), "underflow")
-
-
 def test_words_cannot_become_markup():
     assert "<b>x" not in lamps_html((), '"><b>x')

@@ -4,13 +4,10 @@ import struct
 
 from core.dtypes import FORMATS
 from core.dtypes.cast.explain_cast import explain_cast
-from core.figures.picture import Look
-from core.figures.theme import COLORS
 from pages.dtypes.rounding_and_overflow.zoom import (
     MAX_KEPT,
     ROW_UNITS,
     bit_row,
-    code_text,
     field_kinds,
 )
 
@@ -56,10 +53,3 @@ def test_where_nothing_was_cut_the_stored_code_is_shown_by_fields():
     assert labels[0][1] == "the code that is stored"
     boxes, _labels = bit_row(FORMATS["nf4"], explain_cast(FORMATS["nf4"], "0.3"))
     assert [box.color for box in boxes] == ["other"] * 4
-
-
-def test_codes_show_their_fields_up_to_16_bits():
-    e4m3 = code_text(FORMATS["float8_e4m3fn"], 0x7E, Look())
-    assert e4m3.startswith("0x7E<br>")
-    assert COLORS["light"]["exponent"] in e4m3
-    assert "0x3F800000" in code_text(FORMATS["float32"], 0x3F800000, Look(mode="dark"))

@@ -23,7 +23,6 @@ from core.figures.dtypes.rounding_and_overflow.line_window import (
     bands,
     free_window,
     moved_window,
-    width_words,
     window_around,
     window_marks,
     window_of,
@@ -82,15 +81,6 @@ def test_too_many_numbers_become_the_powers_of_two_between_them():
     assert sum(len(trace.x) for trace in figure.data if trace.x is not None) < 1000
 
 
-def test_the_number_is_marked_and_what_is_stored_is_circled_and_told():
-    picture, window = drawn(["float16", "float8_e4m3fn"], "300", "linear")
-    figure = picture.figure
-    assert figure.layout.shapes[0].x0 == window.at(300.0)
-    stored = next(trace for trace in figure.data if trace.name == "stored")
-    assert list(stored.x) == [300.0, 288.0]
-    assert picture.alt == ("On the number line 300 becomes 300 in float16, 288 in float8_e4m3fn.")
-
-
 def test_the_bands_are_the_ranges_of_the_format():
     window = Window(low=-1e9, high=1e9)
     found = bands(FORMATS["float16"], window)
@@ -140,17 +130,6 @@ def test_a_free_window_marks_every_number_inside_and_as_far_again_on_both_sides(
     assert all(x == (value - 1) * 32 for value, x in drawn.items())  # a window is one unit wide
     assert picture.table["numbers in the window"] == [49, 7]
     assert picture.table["one mark for so many"] == [1, 1]
-
-
-def test_a_hand_reaches_no_farther_than_the_marks_and_plotly_moves_nothing_itself():
-    layout = free(["float16"], "1", -5)[0].figure.layout
-    assert layout.dragmode is False
-    assert layout.xaxis.fixedrange
-    assert layout.yaxis.fixedrange
-    assert tuple(layout.xaxis.range) == (-0.5, 0.5)
-    assert (layout.xaxis.minallowed, layout.xaxis.maxallowed) == (-1.5, 1.5)
-    assert {"zoom", "pan"} <= set(layout.modebar.remove)
-    assert (layout.meta["low"], layout.meta["high"]) == (0.984375, 1.015625)
 
 
 @pytest.mark.parametrize(("value", "x"), [("-3", 0), ("1e9", 1), ("inf", 1)])
@@ -257,11 +236,6 @@ def test_the_marks_of_a_window_are_the_codes_that_ml_dtypes_has_there(name):
         _picture, window, _changed = free([name], center, exponent)
         inside = every[(window.low <= every) & (every <= window.high)]
         assert window_marks(FORMATS[name], window).values == tuple(np.unique(inside)), center
-
-
-def test_a_width_is_written_as_a_power_of_two_with_its_number():
-    assert width_words(-5) == "2⁻⁵ = 0.03125"
-    assert width_words(NARROWEST).startswith("2⁻¹⁰⁷⁰ ≈ 7.9")
 
 
 def test_places_on_the_axis_of_powers_of_two_are_read_back():

@@ -12,10 +12,8 @@ from core.figures.picture import Look
 from core.machine.kept_library import keep_library_report
 from pages.dtypes.rounding_and_overflow import your_torch
 from pages.dtypes.rounding_and_overflow.your_torch import (
-    cast_table,
     casts_picture,
     differing,
-    length_words,
     reasons_of,
     sentence,
     worth_showing,
@@ -34,13 +32,6 @@ def test_every_answer_stands_in_its_cell(name):
         told = "–" if row.torch is None else digits(row.torch, 10)
         assert told in texts[1, y]
         assert digits(row.ml_dtypes, 10) in texts[2, y]
-
-
-def test_two_codes_of_nan_are_shown_and_explained():
-    rows = rows_of("bfloat16")
-    assert "NaN (0x7FC0 / 0xFFFF)" in cast_table(rows)["torch"]
-    assert "0x7FC0 for one number alone and 0xFFFF among 64" in length_words(rows)
-    assert length_words(rows_of("float16")) == ""
 
 
 def test_each_reason_is_told_once_with_those_whom_it_concerns_and_an_unknown_one_says_so():
@@ -156,17 +147,6 @@ def test_without_kept_answers_torch_is_asked_in_the_pool(open_torch, monkeypatch
     assert any(row.startswith("half a step above the largest: 65520 |") for row in said)
 
 
-def test_torch_that_cannot_be_asked_is_told_in_a_sentence(open_torch, monkeypatch):
-    def fail():
-        raise ValueError("The program failed: no torch")
-
-    monkeypatch.setattr(asked_report, "library_report", fail)
-    app = open_torch("float16", "1")
-
-    assert [each.value for each in app.error] == ["The program failed: no torch"]
-    assert app.session_state["headline"] == "What your torch does: ask it below"
-
-
 @pytest.mark.parametrize("name", ["int8", "nf4", "float32", "tf32"])
 def test_a_format_that_is_not_cast_to_says_which_are(open_torch, asked, name, texts):
     app = open_torch(name, "1")
@@ -197,14 +177,6 @@ def test_operations_show_torchs_own_words(open_torch, asked, numbers_of):
     assert said == "float16: torch 2.13.0 on cpu does 1 of 1 operations"
     whole = open_torch("nf4", "1", rounding_torch="operations").session_state["headline"]
     assert whole == "floats: torch 2.13.0 on cpu does 1 of 2 operations"
-
-
-def test_a_device_that_is_not_there_says_so(open_torch, asked, texts):
-    link = {"rounding_torch": "operations", "rounding_device": "accelerator"}
-    app = open_torch("float16", "1", **link)
-
-    assert "n/a on this device" in texts(app)
-    assert not app.get("plotly_chart")
 
 
 def test_the_headline_of_a_format_that_torch_lacks():

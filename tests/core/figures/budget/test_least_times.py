@@ -1,4 +1,4 @@
-from core.figures.budget.flops_and_time.least_times import Least, Mark, least_times_picture
+from core.figures.budget.least_times import Least, Mark, least_times_picture
 from core.figures.picture import Look
 
 BARS = [

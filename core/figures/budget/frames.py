@@ -23,16 +23,12 @@ def framed(
     """Return a picture with two axes on top of the theme's; "title" is a plain translated text."""
     base = look.layout()
     axes = {
-        name: base[name] | {"zeroline": False, "fixedrange": True} | dict(fields) | _title(fields)
+        name: base[name] | {"zeroline": False, "fixedrange": True} | dict(fields)
         for name, fields in (("xaxis", x), ("yaxis", y))
     }
     height = PRESENT_HEIGHT_PX if look.present else HEIGHT_PX
     more = {"height": height, "margin": {"l": 8, "r": 16, "t": 40, "b": 8}}
     return drawing.figure({**base, **axes, **more, **layout})
-
-
-def _title(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {"title": {"text": fields["title"]}} if "title" in fields else {}
 
 
 def rows_of_bars(
@@ -54,6 +50,36 @@ def rows_of_bars(
     }
     y = {"autorange": "reversed", "showgrid": False, "ticklabelstandoff": 8} | dict(y or {})
     return framed(drawing, look, x=x, y=y, **rows | layout)
+
+
+def lying_bars(
+    drawing: Drawing, look: Look, *, room: float, height: int, top: int, **layout: object
+) -> "Figure":
+    """Return lying bars on an unseen axis up to `room`; height and upper margin are in px."""
+    place: dict[str, Any] = {"height": height, "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
+    x = {"visible": False, "range": [0, room]}
+    return rows_of_bars(drawing, look, num_rows=0, x=x, **place | layout)
+
+
+def bare_rows(
+    drawing: Drawing,
+    look: Look,
+    *,
+    x: Mapping[str, Any],
+    y: Mapping[str, Any],
+    height: int,
+    top: int,
+    **layout: object,
+) -> "Figure":
+    """Return rows on axes without lines, which have these fields on top of the theme's."""
+    place: dict[str, Any] = {"height": height, "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
+    axes: dict[str, Any] = {"x": {"showgrid": False, **x}, "y": {"showgrid": False, **y}}
+    return framed(drawing, look, **axes, **place | layout)
+
+
+def text_size(look: Look) -> int:
+    """Return the size of the text in px, by which pictures measure their rows."""
+    return int(look.layout()["font"]["size"])
 
 
 def hatched(color: str | Sequence[str], shape: str | Sequence[str]) -> dict[str, Any]:
@@ -120,13 +146,9 @@ def log_axis(
     return {"type": "log", "tickvals": list(ticks), "ticktext": words, **fields}
 
 
-def powers(low: int, high: int, *, step: int = 1) -> list[float]:
-    """Return the powers of ten for the ticks of an axis.
-
-    >>> powers(0, 4, step=2)
-    [1.0, 100.0, 10000.0]
-    """
-    return [10.0**power for power in range(low, high + 1, step)]
+def powers(low: int, high: int) -> list[float]:
+    """Return the powers of ten for the ticks of an axis."""
+    return [10.0**power for power in range(low, high + 1)]
 
 
 def scientific(amount: float, digits: int = 3) -> str:

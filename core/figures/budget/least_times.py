@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.figures.budget.flops_frame import hatched, log_axis, rows_of_bars
+from core.figures.budget.frames import hatched, log_axis, rows_of_bars
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 from core.units import format_seconds

@@ -1,1 +1,0 @@
-"""Pictures of the page FLOPs and time."""
