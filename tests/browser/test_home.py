@@ -77,7 +77,7 @@ def test_a_click_anywhere_on_a_step_opens_its_lesson_without_a_reload(new_page, 
     page.locator(f"{STEPS} img").nth(4).click(force=True)
 
     page.wait_for_url(re.compile("/training-memory"))
-    page.locator(".st-key-headline").get_by_text("124 GiB").wait_for()
+    page.locator(".st-key-headline").get_by_text("33.7 GiB").wait_for()
     assert "lang=zh" in page.url
     assert page.evaluate("window.notReloaded")
 

@@ -31,9 +31,10 @@ WIDTH: Final = 240
 HEIGHT: Final = 132
 _GAP: Final = 2
 _MEANINGS: Final = {
+    "gathered weights": "weights",
     "logits and loss": "activations",
     "data": "other",
-    "communication": "other",
+    "communication buffers": "other",
     "allocator reserve": "other",
 }
 
@@ -50,7 +51,7 @@ _SENTENCES: Final = {
     "place": N_("In the transposed tensor, [{row}, {column}] is stored at {address}"),
     "graph": N_("The gradient of {leaf} is {gradient}"),
     "next_token": N_("After “{text}” comes “{token}”: {chance}"),
-    "memory": N_("{model} takes {total} to train, the {device} has {capacity}"),
+    "memory": N_("{model} takes {total} on each of {num_devices} {device}, which has {capacity}"),
 }
 
 
@@ -96,7 +97,7 @@ def _words(picture: str) -> dict[str, Any]:
         return {"text": text, "token": token, "chance": format_percent(chance)}
     size = look().format_bytes
     return {
-        **{name: numbers[name] for name in ("model", "device")},
+        **{name: numbers[name] for name in ("model", "device", "num_devices")},
         **{name: size(numbers[name]) for name in ("total", "capacity")},
     }
 
