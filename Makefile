@@ -22,11 +22,11 @@ SERVER_OPTIONS := $(if $(PORT),--server.port $(PORT)) $(if $(HEADLESS),--server.
 CLASS_OPTIONS := $(if $(ADDRESS),--address $(ADDRESS)) $(if $(PORT),--port $(PORT)) $(if $(HEADLESS),--headless)
 # A record of all pages and thousands of links take a quarter of an hour and more; first looks measure
 # no cost, recordings are made only to be committed; the proof on a GPU is a command of its own.
-NOT_MEASURED := $(addprefix benchmarks/,house_record.py hostile_links.py first_look.py gpu_proof.py record_%.py streamlit_client.py)
+NOT_MEASURED := $(addprefix benchmarks/,page_record.py hostile_links.py first_look.py gpu_proof.py record_%.py streamlit_client.py measuring.py)
 FAST_TESTS := -m "not browser and not slow"
 say = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help run class dev test check bench gpu-proof translations format lint arrows types tests browser-tests browser clean
+.PHONY: help run class dev test check bench gpu-proof translations format lint imports types tests browser-tests browser clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -41,10 +41,10 @@ class: $(VENV)/installed-$(TORCH)  ## open it for a class: address, QR code and 
 dev: $(VENV)/installed-$(TORCH)  ## run, reload on every change, show full tracebacks
 	@exec $(BIN)/streamlit run app.py $(SERVER_OPTIONS) --server.fileWatcherType auto --client.showErrorDetails full
 
-test: $(VENV)/installed-tests lint arrows types tests browser-tests  ## set up what is missing, then prove everything
+test: $(VENV)/installed-tests lint imports types tests browser-tests  ## set up what is missing, then prove everything
 	$(call say,All green)
 
-check: $(VENV)/installed-tests lint arrows types  ## the fast part of the proof: under 90 seconds
+check: $(VENV)/installed-tests lint imports types  ## the fast part of the proof: under 90 seconds
 	$(call say,Fast tests)
 	@$(BIN)/pytest -q $(FAST_TESTS) -n $(JOBS)
 	$(call say,All green (slow and browser tests run with make test))
@@ -58,8 +58,8 @@ lint: $(VENV)/installed-tests
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 
-arrows: $(VENV)/installed-tests
-	$(call say,Arrows: who may import whom)
+imports: $(VENV)/installed-tests
+	$(call say,Import contracts: who may import whom)
 	@PYTHONPATH=. $(BIN)/lint-imports
 
 types: $(VENV)/installed-tests

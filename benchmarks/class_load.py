@@ -9,14 +9,8 @@ import argparse
 import asyncio
 import contextlib
 import multiprocessing
-import os
-import socket
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
-import urllib.request
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -24,7 +18,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.run_directory import show, show_head
+from benchmarks.measuring import Server, cold_server, show, show_head
 from benchmarks.stream import view
 from benchmarks.streamlit_client import Session, open_session
 from core.budget.weights.sizes import SIZES as SIZE_NAMES
@@ -34,7 +28,6 @@ from core.train.run.reader import RunReader
 from core.train.start.launch import start_run
 from core.train.start.plan import prepare
 
-ROOT = Path(__file__).parents[1]
 SIZES = tuple(SIZE_NAMES)
 NUM_SESSIONS, SECONDS_BETWEEN_MOVES = 30, 2.0
 SLOW = 1.0
@@ -60,46 +53,6 @@ DRAGGED = {
         options=tuple(map(str, COLUMNS)),
     ),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Server:
-    """A dashboard of our own."""
-
-    port: int
-    process: psutil.Process
-    runs: Path
-
-
-@contextlib.contextmanager
-def running_server(folder: Path) -> Iterator[Server]:
-    """Run the real dashboard on a free port, with its runs inside `folder`."""
-    runs = folder / "runs"
-    os.environ |= {"B2G_RUNS_DIR": str(runs), "B2G_STATE_DIR": str(folder / "state")}
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [*command, "--server.port", str(port)], cwd=ROOT, stdout=log, stderr=log
-        )
-    try:
-        while not is_healthy(port):
-            time.sleep(0.1)
-        yield Server(port=port, process=psutil.Process(process.pid), runs=runs)
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def is_healthy(port: int) -> bool:
-    """Say whether the server answers."""
-    with contextlib.suppress(OSError):
-        address = f"http://127.0.0.1:{port}/_stcore/health"
-        with urllib.request.urlopen(address, timeout=5) as answer:
-            return answer.read() == b"ok"
-    return False
 
 
 @contextlib.contextmanager
@@ -275,11 +228,7 @@ def main() -> None:
     parser.add_argument("--soak", type=float, default=0.0, metavar="MINUTES")
     options = parser.parse_args()
     show_head()
-    with (
-        tempfile.TemporaryDirectory() as name,
-        running_server(Path(name)) as server,
-        training() as directory,
-    ):
+    with cold_server() as server, training() as directory:
         moves, milliseconds = asyncio.run(slide(server, min(options.seconds, MOST_SECONDS)))
         show("30 sessions move a slider every 2 s, a run trains", moves, "ms")
         p95 = statistics.quantiles(moves, n=20)[-1]

@@ -11,7 +11,6 @@ import contextlib
 import multiprocessing
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -28,8 +27,8 @@ from typing import Any
 import psutil
 import websockets
 
-from benchmarks.class_load import ROOT, training
-from benchmarks.run_directory import show, show_head
+from benchmarks.class_load import training
+from benchmarks.measuring import ROOT, Server, free_port, own_folders, show, show_head
 from benchmarks.streamlit_client import Session, open_session
 from core.train.run.reader import RunReader
 from pages.components.live_chart.exports import MAX_KEPT_BYTES
@@ -51,21 +50,11 @@ NUM_TRIES, PAUSE = 20, 0.25  # of a connection that is closed without a word
 TROUBLE = (OSError, EOFError, TimeoutError, websockets.WebSocketException)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Crowded:
-    """A class's server and what is known of it."""
-
-    port: int
-    process: psutil.Process
-
-
 @contextlib.contextmanager
-def running_class(folder: Path, num_files: int) -> Iterator[Crowded]:
+def running_class(folder: Path, num_files: int) -> Iterator[Server]:
     """Open the dashboard for a class, in a process that may open so many files."""
-    os.environ |= {"B2G_RUNS_DIR": str(folder / "runs"), "B2G_STATE_DIR": str(folder / "state")}
-    with socket.socket() as probe:
-        probe.bind((SERVER, 0))
-        port = probe.getsockname()[1]
+    os.environ |= own_folders(str(folder))
+    port = free_port(SERVER)
     start = f'ulimit -n {num_files} && exec "$0" classroom.py --headless --address {SERVER}'
     log_file = folder / "log"
     with log_file.open("wb") as log:
@@ -83,7 +72,7 @@ def running_class(folder: Path, num_files: int) -> Iterator[Crowded]:
                 raise RuntimeError(log_file.read_text())
             time.sleep(0.2)
         print(*(line for line in log_file.read_text().splitlines() if "ulimit" in line), sep="\n")
-        yield Crowded(port=port, process=psutil.Process(process.pid))
+        yield Server(port=port, process=psutil.Process(process.pid))
     finally:
         process.terminate()
         process.wait(20)
@@ -107,7 +96,7 @@ class Answer:
 
 
 async def ask(
-    crowded: Crowded, request: str, source: str, said: Mapping[str, str], body: bytes = b""
+    crowded: Server, request: str, source: str, said: Mapping[str, str], body: bytes = b""
 ) -> Answer:
     """Send one request from an address of 127.0.0.0/8 and read the head of the answer.
 
@@ -148,7 +137,7 @@ async def status_of(asked: Awaitable[Answer]) -> str:
     return str(answer.status)
 
 
-async def fresh_cookie(crowded: Crowded, source: str) -> str:
+async def fresh_cookie(crowded: Server, source: str) -> str:
     """Load a page as a browser without cookies does; return the cookie it gets."""
     answer = await ask(crowded, "GET /", source, {"Accept": "text/html"})
     await answer.reader.read(-1)
@@ -156,19 +145,19 @@ async def fresh_cookie(crowded: Crowded, source: str) -> str:
     return f"{COOKIE}={answer.cookie(COOKIE)}"
 
 
-def visit(crowded: Crowded, source: str, cookie: str = "", page: str = "live-run") -> Any:  # noqa: ANN401
+def visit(crowded: Server, source: str, cookie: str = "", page: str = "live-run") -> Any:  # noqa: ANN401
     """Return a session that opens from an address, with a cookie."""
     headers = {"Cookie": cookie} if cookie else {}
     return open_session(crowded.port, host=SERVER, source=source, page=page, headers=headers)
 
 
-async def stream(crowded: Crowded, source: str, cookie: str = "") -> Answer:
+async def stream(crowded: Server, source: str, cookie: str = "") -> Answer:
     """Open the live stream."""
     said = {"Cookie": cookie} if cookie else {}
     return await ask(crowded, "GET /live/stream", source, said)
 
 
-async def student(crowded: Crowded, over: asyncio.Event, seconds: list[float]) -> str:
+async def student(crowded: Server, over: asyncio.Event, seconds: list[float]) -> str:
     """Load the page and follow the run, three times anew; stay until it is over."""
     cookie = await fresh_cookie(crowded, CLASS)
     try:
@@ -188,7 +177,7 @@ async def student(crowded: Crowded, over: asyncio.Event, seconds: list[float]) -
     return "served"
 
 
-async def idle(crowded: Crowded, over: asyncio.Event) -> str:
+async def idle(crowded: Server, over: asyncio.Event) -> str:
     """Hold a session that asks for nothing."""
     try:
         async with visit(crowded, HOSTILE):
@@ -198,7 +187,7 @@ async def idle(crowded: Crowded, over: asyncio.Event) -> str:
     return "let in"
 
 
-async def hold_stream(crowded: Crowded, over: asyncio.Event) -> str:
+async def hold_stream(crowded: Server, over: asyncio.Event) -> str:
     """Hold a live stream and read nothing."""
     try:
         answer = await stream(crowded, HOSTILE)
@@ -210,7 +199,7 @@ async def hold_stream(crowded: Crowded, over: asyncio.Event) -> str:
     return str(answer.status)
 
 
-async def flood_with_connections(crowded: Crowded, over: asyncio.Event) -> list[str]:
+async def flood_with_connections(crowded: Server, over: asyncio.Event) -> list[str]:
     """Hold as many sessions and streams as the server lets in; come after files and wishes."""
     await asyncio.sleep(FLOOD_AFTER)
     sessions = [idle(crowded, over) for _ in range(NUM_IDLE)]
@@ -219,7 +208,7 @@ async def flood_with_connections(crowded: Crowded, over: asyncio.Event) -> list[
     )
 
 
-async def send_files(crowded: Crowded, over: asyncio.Event) -> Counter[str]:
+async def send_files(crowded: Server, over: asyncio.Event) -> Counter[str]:
     """Send a hundred files in one session, and keep it."""
     answer = await ask(crowded, "GET /_stcore/health", HOSTILE, {})
     token = answer.cookie("_streamlit_xsrf")
@@ -245,7 +234,7 @@ async def send_files(crowded: Crowded, over: asyncio.Event) -> Counter[str]:
     return statuses
 
 
-async def export(crowded: Crowded, run: str) -> Counter[str]:
+async def export(crowded: Server, run: str) -> Counter[str]:
     """Ask for sixty files at once."""
     paths = (f"/live/metrics.csv?run={run}", f"/live/run.html?recording={RECORDING}")
     asked = (
@@ -255,7 +244,7 @@ async def export(crowded: Crowded, run: str) -> Counter[str]:
     return Counter(await asyncio.gather(*asked))
 
 
-async def line_up(crowded: Crowded) -> Counter[str]:
+async def line_up(crowded: Server) -> Counter[str]:
     """Wish for runs of one's own with eight fresh cookies."""
     said: Counter[str] = Counter()
     for _number in range(NUM_COOKIES):
@@ -290,7 +279,7 @@ def teach_alone(port: int, directory: Path, seconds: float) -> dict[str, list[fl
 
     async def both() -> dict[str, list[float]]:
         until = time.monotonic() + seconds
-        crowded = Crowded(port=port, process=psutil.Process())
+        crowded = Server(port=port, process=psutil.Process())
         taught, events = await asyncio.gather(
             teach(crowded, directory, until), first_event(crowded, until)
         )
@@ -299,7 +288,7 @@ def teach_alone(port: int, directory: Path, seconds: float) -> dict[str, list[fl
     return asyncio.run(both())
 
 
-async def teach(crowded: Crowded, directory: Path, until: float) -> dict[str, list[float]]:
+async def teach(crowded: Server, directory: Path, until: float) -> dict[str, list[float]]:
     """Open pages, pause and resume until the time is over."""
     seconds: dict[str, list[float]] = {"pause": [], "resume": [], "open": []}
     async with visit(crowded, TEACHER) as held:
@@ -316,7 +305,7 @@ async def teach(crowded: Crowded, directory: Path, until: float) -> dict[str, li
     return seconds
 
 
-async def first_event(crowded: Crowded, until: float) -> list[float]:
+async def first_event(crowded: Server, until: float) -> list[float]:
     """Return how long the teacher's live stream takes to begin, again and again."""
     seconds = []
     while time.monotonic() < until:
@@ -331,7 +320,7 @@ async def first_event(crowded: Crowded, until: float) -> list[float]:
     return seconds
 
 
-async def prepare(crowded: Crowded) -> None:
+async def prepare(crowded: Server) -> None:
     """Allow students' own runs, and wait until what is loaded late, torch among it, is loaded."""
     async with visit(crowded, TEACHER) as session:
         await session.run()
@@ -339,7 +328,7 @@ async def prepare(crowded: Crowded) -> None:
     await asyncio.sleep(SETTLE_SECONDS)
 
 
-async def scene(crowded: Crowded, directory: Path, seconds: float) -> None:
+async def scene(crowded: Server, directory: Path, seconds: float) -> None:
     """Let the class come, then the hostile student, and print what the teacher noticed."""
     await prepare(crowded)
     memory = crowded.process.memory_info().rss

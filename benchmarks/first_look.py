@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from benchmarks.start_up import ROOT, cold_server, launched_browser
+from benchmarks.measuring import ROOT, cold_server, launched_browser
 from pages.shared.navigation import PAGES
 from tests.browser.first_look import barriers, first_look, narrow_look
 
@@ -30,7 +30,6 @@ SETTLED = """() => {
 COLUMNS = ("page", "lang", "top", "seen", "headline", "largest other", "tabs", "controls", "cut")
 NARROW_COLUMNS = ("page", "tab", "lang", "size", "theme", "top", "picture", "faults")
 ROW = ".st-key-page_tabs [role=radio]"
-MENU = ".st-key-page_tabs [data-testid=stMenuButtonButton]"
 
 
 def opened(page: "Page", address: str) -> "Page":
@@ -62,7 +61,7 @@ def row_of(page: "Page", key: str, lang: str) -> str:
 
 
 def open_tabs(page: "Page") -> Iterator[str]:
-    """Open one tab after the other, those of the menu too; yield its word in the address."""
+    """Open one tab after the other, yield its word in the address."""
 
     def word() -> str:
         settle(page, 6)
@@ -72,18 +71,6 @@ def open_tabs(page: "Page") -> Iterator[str]:
     yield word()
     for place in range(1, page.locator(ROW).count()):
         page.locator(ROW).nth(place).click()
-        yield word()
-    row, seen = page.locator(ROW).count(), set[str]()
-    while page.locator(MENU).count():
-        page.locator(MENU).click()
-        page.locator("[role=menuitem], [role=option]").first.wait_for()
-        items = page.locator("[role=menuitem], [role=option]")
-        left = [each for each in items.all_inner_texts() if each not in seen]
-        if not left:
-            return
-        items.get_by_text(left[0], exact=True).click()
-        seen.add(left[0])
-        page.locator(ROW).nth(row).wait_for()
         yield word()
 
 
@@ -109,7 +96,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--present", action="store_true", help="as it is on a projector")
-    parser.add_argument("--checkout", type=Path, default=ROOT, help="of another state of the house")
+    parser.add_argument("--checkout", type=Path, default=ROOT, help="another one than this")
     parser.add_argument("--size", action="append", help="of a narrow screen, such as 390x844")
     parser.add_argument("--tabs", action="store_true", help="every tab on a narrow screen")
     parser.add_argument("--dark", action="store_true", help="in both themes on a narrow screen")
@@ -122,11 +109,13 @@ def main() -> None:
     addresses = {row.key: "" if row is PAGES[0] else row.address for row in PAGES}
     columns = NARROW_COLUMNS if options.size else COLUMNS
     print(f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", sep="\n")
-    with cold_server(options.checkout) as (port, _started), launched_browser() as browser:
+    with cold_server(options.checkout) as server, launched_browser() as browser:
         for key in options.pages:
             for lang in ("en", "zh"):
                 page = browser.new_page(viewport={"width": width, "height": height})
-                address = f"http://127.0.0.1:{port}/{addresses[key]}?lang={lang}&present={present}"
+                address = (
+                    f"http://127.0.0.1:{server.port}/{addresses[key]}?lang={lang}&present={present}"
+                )
                 opened(page, address)
                 rows = (
                     narrow_rows(page, key, lang, options)

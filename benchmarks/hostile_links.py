@@ -19,24 +19,11 @@ from streamlit.util import calc_hash
 
 from pages.shared import accepts
 from pages.shared.navigation import PAGES, page_row
+from tests.app.test_hostile_links import VALUES
 
 FRAME = Path(__file__).parents[1] / "pages" / "frame.py"
 SECONDS = 120
 OPTIONS: list[list[str]] = []
-VALUES = (
-    "inf",
-    "-inf",
-    "1e400",
-    "nan",
-    "9" * 400,
-    "1e-999999999",
-    "",
-    "x" * 3000,
-    "\uff11\uff12\uff13",
-    "0b101",
-    "-1",
-    "\x00\u202e`<b>",
-)
 
 
 def open_page(key: str, query: Mapping[str, str]) -> AppTest:

@@ -18,14 +18,15 @@ from core.budget.budget import at_peak
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
+from core.budget.planning.plan import Plan
 from core.budget.recipe import TrainingRecipe
 from core.budget.training.memory import training_budget
 from core.dtypes import FORMATS, FloatFormat
-from core.figures.start.home.steps import STEPS_FILE
 from core.models.depth import depth
 from core.tensors.layout import Layout, trace_index
 from core.train.learning.opened import open_shipped
 from core.train.learning.recording import read_recording
+from pages.start.home.steps import STEPS_FILE
 
 NAMES: Final = ("float32", "bfloat16", "float16", "float8_e4m3fn")
 TEXT: Final = "The value of an expression is the value of the exp"
@@ -105,15 +106,18 @@ def next_token() -> dict[str, Any]:
 
 
 def memory() -> dict[str, Any]:
-    """Return what training holds at its peak: lesson "training-five-residents"."""
-    model, device = MODELS["llama-2-7b"], DEVICES["h100-sxm"]
-    recipe = TrainingRecipe(accumulation=8, step_kind="fused", checkpoint_every=4)
-    budget = training_budget(model, recipe, Cluster(device=device))
+    """Return what each device holds at its peak: lesson "training-five-residents"."""
+    model, device = MODELS["llama-3.1-8b"], DEVICES["h100-sxm"]
+    cluster = Cluster(device=device, num_devices=8, zero_stage=3)
+    recipe = TrainingRecipe(seq_len=8192, checkpointing="full")
+    plan = Plan(spec=model, cluster=cluster, recipe=recipe)
+    budget = training_budget(model, plan.accumulated, cluster)
     return {
         "model": model.name,
         "device": device.name,
+        "num_devices": cluster.num_devices,
         "parts": [(part.name, part.amount) for part in at_peak(budget.largest)],
-        "total": budget.item.amount,
+        "total": plan.need.amount,
         "capacity": budget.capacity,
     }
 

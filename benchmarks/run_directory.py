@@ -1,11 +1,11 @@
 """What it costs to write a run, and to open and follow it; prints a table."""
 
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.measuring import show, show_head
 from core.train.control import commands as control
 from core.train.run.directory import write_info
 from core.train.run.reader import RunReader
@@ -48,19 +48,6 @@ def cpu_microseconds(action: Callable[[int], object], num_times: int) -> list[fl
         action(number)
         spent.append((time.thread_time_ns() - before) / 1000)
     return sorted(spent)
-
-
-def show_head() -> None:
-    """Print what the columns of `show` are."""
-    print(f"{'':<44} {'median':>10} {'p99':>10} {'':<4} {'samples':>7} goal")
-
-
-def show(what: str, numbers: list[float], unit: str, *, goal: str = "") -> None:
-    """Print one row: median, 99th percentile, number of samples, goal."""
-    numbers = sorted(numbers)
-    p99 = numbers[min(len(numbers) - 1, int(0.99 * len(numbers)))]
-    median = statistics.median(numbers)
-    print(f"{what:<44} {median:>10.2f} {p99:>10.2f} {unit:<4} {len(numbers):>7} {goal}", flush=True)
 
 
 def measure_writer(directory: Path) -> None:

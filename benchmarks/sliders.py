@@ -3,8 +3,8 @@
 From the press of an arrow key to the last change inside the new chart; the goal is 300 ms for 19
 moves in 20. Nothing else may run: the browser that draws shares the cores with the server.
 
-`--against CHECKOUT` opens each slider in both houses and moves them in turn, pair by pair; it fails
-if the 95 % interval of a row's ratio lies wholly above +3 %.
+`--against CHECKOUT` opens each slider in both checkouts and moves them in turn, pair by pair; it
+fails if the 95 % interval of a row's ratio lies wholly above +3 %.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.start_up import cold_server, launched_browser
+from benchmarks.measuring import cold_server, launched_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -147,15 +147,15 @@ def interval(found: Sequence[float]) -> tuple[float, float, float]:
 
 def compare(other: Path, num_pairs: int, only: str) -> bool:
     """Print each slider against another checkout; return whether none is surely slower."""
-    print(f"{'new picture, this house / ' + other.name:<62} {'ratio':>7} {'95 % interval':>17}")
+    print(f"{'new picture, this checkout / ' + other.name:<62} {'ratio':>7} {'95 % interval':>17}")
     slower = []
     with (
-        cold_server() as (port, _seconds),
-        cold_server(other) as (second, _other_seconds),
+        cold_server() as here,
+        cold_server(other) as there,
         launched_browser() as browser,
     ):
         for address, name in (row for row in SLIDERS if only in row[0]):
-            urls = [f"http://127.0.0.1:{each}/{address}" for each in (port, second)]
+            urls = [f"http://127.0.0.1:{each}/{address}" for each in (here.port, there.port)]
             mean, low, high = interval(ratios(browser, urls, name, num_pairs))
             row = f"{address}: {name.partition('|')[0]}"
             slower += [row] if low > 1 + MOST_SLOWER else []
@@ -179,11 +179,13 @@ def main() -> None:
     if options.against:
         sys.exit(not compare(options.against.resolve(), options.pairs, options.only))
     print(f"{'slider to new picture, ms':<62} {'median':>7} {'p95':>7} {'longest':>8}  goal {GOAL}")
-    with cold_server() as (port, _seconds), launched_browser() as browser:
+    with cold_server() as server, launched_browser() as browser:
         for address, name in SLIDERS:
             if options.only not in address:
                 continue
-            times = measure(browser, f"http://127.0.0.1:{port}/{address}", name, options.moves)
+            times = measure(
+                browser, f"http://127.0.0.1:{server.port}/{address}", name, options.moves
+            )
             p95 = statistics.quantiles(times, n=20, method="inclusive")[-1]
             row = f"{statistics.median(times):>7.0f} {p95:>7.0f} {max(times):>8.0f}"
             what = f"{address}: {name.partition('|')[0]}"

@@ -15,7 +15,8 @@ import psutil
 import uvicorn
 from starlette.applications import Starlette
 
-from benchmarks.run_directory import make_run, plausible_record, show, show_head
+from benchmarks.measuring import show, show_head
+from benchmarks.run_directory import make_run, plausible_record
 from core.train.run.store import RunStore
 from pages.components.live_chart.stream import LiveStream
 

@@ -6,9 +6,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.language import _, install_provider
-from pages.components.chart_room.chart_room import give_charts_room
-from pages.components.kept_zoom.kept_zoom import keep_zooms
-from pages.components.live_slider.live_slider import follow_the_hand
+from pages.components.unseen.unseen import mount_unseen_parts
 from pages.server.control_right import goes_first
 from pages.server.run_slots import run_slot
 from pages.shared import answer, header, link, navigation, questions, settings, switches
@@ -40,7 +38,5 @@ with run_slot(waits=not goes_first()):
     with settings.held_for_run():
         switches.dress()
         switches.show()
-        keep_zooms()
-        give_charts_room()
-        follow_the_hand()
+        mount_unseen_parts()
 show_page(chosen)

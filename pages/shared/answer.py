@@ -60,8 +60,8 @@ def with_caveats(text: str) -> str:
     if not caveats:
         return text
     end = text[-1:] if text[-1:] in ".。" else ""
-    said = _("{said} ({caveat})").format(said=text.removesuffix(end), caveat=_("; ").join(caveats))
-    return said + end
+    caveat = _("; ").join(caveats)
+    return _("{said} ({caveat})").format(said=text.removesuffix(end), caveat=caveat) + end
 
 
 def headline(text: str, *, waits: bool = False) -> None:

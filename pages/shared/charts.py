@@ -105,8 +105,8 @@ def meaning(figure: "Figure", units: str) -> str:
     """
     layout = figure.layout
     axes = [layout[name] for name in layout if name.startswith(("xaxis", "yaxis"))]
-    told = [f"{axis.type} {axis.title.text} {axis.ticksuffix}" for axis in axes]
-    return " | ".join([units, str(layout.meta), *told])
+    meanings = [f"{axis.type} {axis.title.text} {axis.ticksuffix}" for axis in axes]
+    return " | ".join([units, str(layout.meta), *meanings])
 
 
 def _show_numbers(picture: Picture, *, key: str, file_name: str) -> "DeltaGenerator":

@@ -62,7 +62,7 @@ def read_a(inputs: Inputs, text: str, choose: Callable[[], list[Any]]) -> list[A
     side = Side(name=inputs.key(SETTING), values=read_side(text))
     with read_as(side):
         chosen = choose()
-    side.tell()
+    side.show_refusals()
     if why := not_understood(text):
         st.caption(why)
     return chosen

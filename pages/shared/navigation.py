@@ -1,4 +1,4 @@
-"""The menu: every page once, in the order of the house."""
+"""The menu: every page once, in its order."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +12,33 @@ from core.language import N_, _
 PAGES_FOLDER: Final = Path(__file__).parents[1]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+# The folders of the pages, in the order of the menu.
+SECTIONS: Final = {
+    "start": N_("Start"),
+    "dtypes": N_("Number formats"),
+    "tensors": N_("Tensors"),
+    "autograd": N_("Gradients"),
+    "models": N_("Models"),
+    "train": N_("Training"),
+    "plan": N_("Sizing"),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class PageRow:
-    """One page: `key` is its folder under pages, `address` the fixed word in the link."""
+    """One page: `key` is its folder under pages; `short` its word in the link, if not its name."""
 
     key: str
-    section: str
     title: str
-    address: str
+    short: str = ""
+
+    @property
+    def section(self) -> str:
+        return SECTIONS[self.key.partition("/")[0]]
+
+    @property
+    def address(self) -> str:
+        return self.short or self.key.partition("/")[2].replace("_", "-")
 
     @property
     def file(self) -> Path:
@@ -28,135 +47,35 @@ class PageRow:
 
 # The first row is the default page and lives at "/". An address, once public, is never renamed.
 PAGES: Final = (
-    PageRow(key="start/home", section=N_("Start"), title=N_("Home"), address="home"),
-    PageRow(key="start/lessons", section=N_("Start"), title=N_("Lessons"), address="lessons"),
-    PageRow(key="start/machine", section=N_("Start"), title=N_("This machine"), address="machine"),
+    PageRow("start/home", N_("Home")),
+    PageRow("start/lessons", N_("Lessons")),
+    PageRow("start/machine", N_("This machine")),
+    PageRow("start/spot_the_bug", N_("Spot the bug")),
+    PageRow("dtypes/bit_layouts", N_("Bit layouts")),
+    PageRow("dtypes/rounding_and_overflow", N_("Rounding and overflow")),
+    PageRow("dtypes/low_precision_training", N_("Low-precision training")),
+    PageRow("dtypes/quantization", N_("Quantization")),
+    PageRow("tensors/strides_and_views", N_("Strides and views")),
+    PageRow("tensors/indexing_and_sharing", N_("Indexing and sharing")),
+    PageRow("tensors/broadcasting", N_("Broadcasting")),
+    PageRow("tensors/rearrange_and_einsum", N_("Rearrange and einsum")),
+    PageRow("autograd/computation_graph", N_("Computation graph")),
     PageRow(
-        key="start/spot_the_bug",
-        section=N_("Start"),
-        title=N_("Spot the bug"),
-        address="spot-the-bug",
+        "autograd/accumulation_and_recomputation",
+        N_("Accumulation and recomputation"),
+        "accumulation",
     ),
-    PageRow(
-        key="dtypes/bit_layouts",
-        section=N_("Number formats"),
-        title=N_("Bit layouts"),
-        address="bit-layouts",
-    ),
-    PageRow(
-        key="dtypes/rounding_and_overflow",
-        section=N_("Number formats"),
-        title=N_("Rounding and overflow"),
-        address="rounding-and-overflow",
-    ),
-    PageRow(
-        key="dtypes/low_precision_training",
-        section=N_("Number formats"),
-        title=N_("Low-precision training"),
-        address="low-precision-training",
-    ),
-    PageRow(
-        key="dtypes/quantization",
-        section=N_("Number formats"),
-        title=N_("Quantization"),
-        address="quantization",
-    ),
-    PageRow(
-        key="tensors/strides_and_views",
-        section=N_("Tensors"),
-        title=N_("Strides and views"),
-        address="strides-and-views",
-    ),
-    PageRow(
-        key="tensors/indexing_and_sharing",
-        section=N_("Tensors"),
-        title=N_("Indexing and sharing"),
-        address="indexing-and-sharing",
-    ),
-    PageRow(
-        key="tensors/broadcasting",
-        section=N_("Tensors"),
-        title=N_("Broadcasting"),
-        address="broadcasting",
-    ),
-    PageRow(
-        key="tensors/rearrange_and_einsum",
-        section=N_("Tensors"),
-        title=N_("Rearrange and einsum"),
-        address="rearrange-and-einsum",
-    ),
-    PageRow(
-        key="autograd/computation_graph",
-        section=N_("Gradients"),
-        title=N_("Computation graph"),
-        address="computation-graph",
-    ),
-    PageRow(
-        key="autograd/accumulation_and_recomputation",
-        section=N_("Gradients"),
-        title=N_("Accumulation and recomputation"),
-        address="accumulation",
-    ),
-    PageRow(
-        key="models/layers_and_parameters",
-        section=N_("Models"),
-        title=N_("Layers and parameters"),
-        address="layers-and-parameters",
-    ),
-    PageRow(
-        key="models/inside_gpt", section=N_("Models"), title=N_("Inside GPT"), address="inside-gpt"
-    ),
-    PageRow(
-        key="train/live_run", section=N_("Training"), title=N_("Live training"), address="live-run"
-    ),
-    PageRow(
-        key="train/data_and_batches",
-        section=N_("Training"),
-        title=N_("Data and batches"),
-        address="data-and-batches",
-    ),
-    PageRow(
-        key="train/optimizers_and_schedules",
-        section=N_("Training"),
-        title=N_("Optimizers and schedules"),
-        address="optimizers",
-    ),
-    PageRow(
-        key="plan/what_fits",
-        section=N_("Sizing"),
-        title=N_("What fits"),
-        address="what-fits",
-    ),
-    PageRow(
-        key="plan/training_memory",
-        section=N_("Sizing"),
-        title=N_("Training memory"),
-        address="training-memory",
-    ),
-    PageRow(
-        key="plan/flops_and_time",
-        section=N_("Sizing"),
-        title=N_("FLOPs and time"),
-        address="flops-and-time",
-    ),
-    PageRow(
-        key="plan/serving",
-        section=N_("Sizing"),
-        title=N_("Serving"),
-        address="serving",
-    ),
-    PageRow(
-        key="plan/parallelism",
-        section=N_("Sizing"),
-        title=N_("Parallelism"),
-        address="parallelism",
-    ),
-    PageRow(
-        key="plan/model_sizes",
-        section=N_("Sizing"),
-        title=N_("Model sizes and dtypes"),
-        address="model-sizes",
-    ),
+    PageRow("models/layers_and_parameters", N_("Layers and parameters")),
+    PageRow("models/inside_gpt", N_("Inside GPT")),
+    PageRow("train/live_run", N_("Live training")),
+    PageRow("train/data_and_batches", N_("Data and batches")),
+    PageRow("train/optimizers_and_schedules", N_("Optimizers and schedules"), "optimizers"),
+    PageRow("plan/what_fits", N_("What fits")),
+    PageRow("plan/training_memory", N_("Training memory")),
+    PageRow("plan/flops_and_time", N_("FLOPs and time")),
+    PageRow("plan/serving", N_("Serving")),
+    PageRow("plan/parallelism", N_("Parallelism")),
+    PageRow("plan/model_sizes", N_("Model sizes and dtypes")),
 )
 
 

@@ -59,8 +59,8 @@ class Side:
         self.used[name] = value
         return value
 
-    def tell(self) -> None:
-        """Say what was not accepted, as the frame does of a link, and what nobody has asked for."""
+    def show_refusals(self) -> None:
+        """Show what was not accepted, as the frame does, and what nobody has asked for."""
         for refusal in self.refusals:
             st.caption(refusal.sentence())
         others = [f"`{each[:60]}`" for each in self.values if each not in self.used]

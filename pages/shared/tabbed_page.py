@@ -158,7 +158,7 @@ class _Places:
     """Where everything goes, in the order of the eye; filled in another one."""
 
     head: DeltaGenerator
-    side: DeltaGenerator
+    side_a: DeltaGenerator
     choices: DeltaGenerator
     own: DeltaGenerator
     offer: DeltaGenerator
@@ -251,13 +251,13 @@ def _make_places(page: Page, tab: Tab) -> _Places:
     with st.container(key="page_split"):  # without inputs the picture has the whole width
         rail, body = st.columns([1, 4], gap="medium") if has_inputs else (st.container(),) * 2
     with rail.container(key="page_rail", gap="small"):
-        side = st.container(key="page_side", gap="small")
+        side_a = st.container(key="page_side", gap="small")
         choices = st.container(key="page_choices", gap="small")
         own = st.container(key="tab_choices", gap="small")
         offer = st.container(key="page_offer", gap="small")
     question, code = st.columns(2) if tab.question or page.question else (st.container(),) * 2
     return _Places(
-        head=head, side=side, choices=choices, own=own, offer=offer, body=body,
+        head=head, side_a=side_a, choices=choices, own=own, offer=offer, body=body,
         question=question, code=code,
     )  # fmt: skip
 
@@ -274,7 +274,7 @@ def _choose_a(page: Page, tab: Tab, places: _Places) -> Sequence[Any] | None:
         wanted = [page.choose()] if page.choose and tab.with_inputs else []
         return [*wanted, tab.choose()] if tab.choose else wanted
 
-    with places.side:
+    with places.side_a:
         try:
             return compare.read_a(page.inputs, text, choose)
         except ValueError as error:
@@ -315,7 +315,7 @@ def _show(
                 try:
                     return tab.compare(other, wanted)
                 except ValueError as error:
-                    with places.side:
+                    with places.side_a:
                         compare.left_out(error)
             shown = tab.show(*wanted)
             line = page.line(chosen.case) if page.line and tab.with_inputs else ""

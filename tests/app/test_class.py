@@ -15,7 +15,6 @@ from pages.server.classroom import (
     announce,
     class_address,
     classroom,
-    in_class,
 )
 from pages.server.control_right import ControlRefusedError, Peer
 from pages.server.run_slots import Line
@@ -90,11 +89,6 @@ def give(app, pin):
 
 def button(app, label):
     return next(each for each in app.button if each.label == label)
-
-
-def test_a_class_is_a_server_that_answers_others(a_class):
-    assert in_class()
-    assert class_address() == f"http://{ADDRESS}:{config.get_option('server.port')}"
 
 
 def test_the_terminal_tells_address_code_and_pin_and_the_pin_leaves_the_environment(
@@ -288,22 +282,6 @@ def test_a_reload_stays_with_the_run_that_the_student_looks_at(
     assert open_page(PAGE, run=a_run.name).query_params["run"] == a_run.name
     monkeypatch.setattr(line, "_running", None)  # it ended long ago
     assert "run" not in open_page(PAGE).query_params
-
-
-def test_a_student_whose_run_the_class_stopped_is_told_and_led_to_the_class_s_run(
-    viewer, line, open_page, a_run, monkeypatch
-):
-    button(viewer.run(), "Train my own").click().run()
-    started(line, monkeypatch, a_run.name)
-    app = open_page(PAGE, run=a_run.name)
-    assert "Your run was stopped" not in texts(app)
-    line.note_stop(a_run.name)
-    app = app.run()
-    assert "Your run was stopped: the class goes first." in texts(app)
-    assert "Your run was stopped" in texts(open_page(PAGE)), "also after a reload"
-    app = button(app, "To the class's run").click().run()
-    assert "run" not in app.query_params, "the class's newest run, always"
-    assert "Your run was stopped" not in texts(app)
 
 
 def test_a_teacher_who_stops_a_student_s_run_has_it_told_and_a_student_who_does_not(

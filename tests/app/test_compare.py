@@ -5,8 +5,6 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from core.budget.weights.sizes import SIZES
-from core.budget.weights.stored import weights_in
 from tests.app.shown import OWN, alt, headline, parameters, said
 
 # Page, its short name, the tabs that compare, and what makes B another setting.
@@ -146,17 +144,6 @@ def test_the_reader_chooses_the_formats_and_their_order_for_both_sides(open_page
     assert "int4_group128 3.60 GiB ✓ fits, bfloat16 12.6 GiB" in alt(alone)
     bad = open_page("plan/model_sizes", sizes_formats="bfloat16,bfloat16")
     assert "`sizes_formats` = `bfloat16,bfloat16` was not accepted: allowed is up to 8" in said(bad)
-
-
-def test_the_ratio_is_that_of_the_same_bytes_that_core_counts(open_page):
-    app = open_page(
-        "plan/model_sizes",
-        sizes_a="plan_weights=float32&plan_model=llama-3.1-8b",
-        plan_weights="mxfp4",
-    )
-    a, b = (weights_in(SIZES["llama-3.1-8b"], name).amount for name in ("float32", "mxfp4"))
-    assert headline(app).startswith(f"B needs {b / a:.3g} times A's memory: ")
-    assert [each.label.split(" ")[0] for each in app.metric] == ["A", "B"]
 
 
 def test_both_codes_stand_one_after_the_other_and_run(open_page, run_code):

@@ -10,13 +10,10 @@ from core.train.start.timing import TimingError
 from pages.shared.lessons import load_lessons
 from pages.shared.navigation import PAGES, page_row
 from pages.shared.start.course_map import find
-from pages.shared.start.torch_errors import load_torch_errors
 from pages.start.home import train_now
 from pages.start.home.steps import STEPS
 from pages.start.home.train_now import WISH
 from tests.app.shown import headline, page_links, texts
-
-ON_A_GRAPH = [error for error in load_torch_errors() if error.page == "autograd/computation_graph"]
 
 
 def test_the_first_run_of_the_page_starts_no_measurement(open_page, monkeypatch):
@@ -53,29 +50,6 @@ def test_an_error_text_leads_to_its_reason_its_remedy_and_its_code(open_page):
     assert "torch.zeros(2, 3) @ torch.zeros(2, 3)" in code
 
 
-@pytest.mark.parametrize("error", ON_A_GRAPH, ids=lambda error: error.slug)
-def test_an_error_of_autograd_happens_on_the_graph_that_it_leads_to(open_page, error):
-    home = open_page("start/home", home_search=error.text)
-    link = next(each for each in page_links(home) if each.page == "computation-graph")
-    query = dict(urllib.parse.parse_qsl(link.query_string))
-    assert error.query.items() <= query.items()
-
-    app = open_page(error.page, **query)
-
-    assert not app.exception
-    said = [code.value.split("\n")[0].partition(": [")[0] for code in app.code]
-    assert error.text.partition(": [")[0] in said
-
-
-def test_a_lesson_is_found_by_its_title_and_a_page_by_its_question(open_page):
-    found = page_links(open_page("start/home", home_search="silicon"))
-    assert any("machine_tab=stack" in each.query_string for each in found)
-
-    app = open_page("start/home", home_search="what is there to learn here")
-    assert app.session_state["headline"] == "Lessons"
-    assert any(each.label.startswith("Lessons · ") for each in page_links(app))
-
-
 @pytest.mark.parametrize(
     ("query", "page", "settings", "said"),
     [
@@ -94,14 +68,6 @@ def test_an_answer_opens_the_page_in_the_state_that_was_asked_for(
 
     (row,) = [row for row in PAGES if row.address == page]
     assert said in open_page(row.key, **query).session_state["headline"]
-
-
-def test_code_is_promised_only_for_an_error_that_has_it(open_page):
-    errors = load_torch_errors()
-    for error in (next(e for e in errors if e.code), next(e for e in errors if e.source)):
-        links = page_links(open_page("start/home", home_search=error.text))
-        (link,) = [each for each in links if f"machine_error={error.slug}" in each.query_string]
-        assert ("Code that raises it" in link.label) == bool(error.code), error.slug
 
 
 def test_an_error_that_is_not_known_is_said_to_have_no_explanation(open_page):
@@ -161,7 +127,7 @@ def test_the_sentence_says_how_many_parameters_steps_and_lessons(open_page):
     steps, parameters, first, lessons = (
         int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", said)
     )
-    pages = {find(step.lesson).page for step in STEPS}
+    pages = {find(slug).page for slug in STEPS.values()}
     easy = [each for each in load_lessons() if each.page in pages and each.level == 1]
     assert (steps, first) == (5, len(easy))
     assert headline(open_page("start/lessons")).startswith(f"{lessons} lessons on ")
@@ -175,9 +141,9 @@ def test_each_step_has_a_picture_and_leads_to_the_lesson_that_shows_it(open_page
     pictures = [each.proto.body for each in app.get("html") if "data-picture" in each.proto.body]
     assert len(pictures) == len(STEPS)
     links = {each.page: each.query_string for each in page_links(app)}
-    for step, picture in zip(STEPS, pictures, strict=True):
-        lesson = find(step.lesson)
-        assert f'data-picture="{step.picture}"' in picture
+    for (name, slug), picture in zip(STEPS.items(), pictures, strict=True):
+        lesson = find(slug)
+        assert f'data-picture="{name}"' in picture
         query = dict(urllib.parse.parse_qsl(links[page_row(lesson.page).address]))
         assert lesson.query.items() <= query.items()
 
@@ -185,8 +151,10 @@ def test_each_step_has_a_picture_and_leads_to_the_lesson_that_shows_it(open_page
 def test_the_numbers_below_the_steps_are_those_of_the_pages_they_lead_to(open_page):
     app = open_page("start/home")
 
-    for step, number in zip(STEPS, ("3.140625", "9", "42", "87.9 %", "124 GiB"), strict=True):
-        lesson = find(step.lesson)
+    for slug, number in zip(
+        STEPS.values(), ("3.140625", "9", "42", "87.9 %", "33.7 GiB"), strict=True
+    ):
+        lesson = find(slug)
         there = open_page(lesson.page, **lesson.query)
         assert any(number in each.value for each in app.caption), number
-        assert number in there.session_state["headline"], step.lesson
+        assert number in there.session_state["headline"], slug

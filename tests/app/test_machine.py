@@ -27,21 +27,6 @@ def test_the_first_tab_shows_what_torch_can_do_here(open_page, probed):
     assert list(table["PyTorch says"]) == ["", "no sum"]
 
 
-def test_the_stack_is_a_chart_with_a_sentence_and_a_table(open_page, probed):
-    app = open_page(KEY, machine_tab="stack")
-
-    (chart,) = app.get("plotly_chart")
-    assert "torch 2.13.0+cpu" in chart.proto.alt
-    app.session_state["machine_stack_chart_numbers"] = True
-    app.run()
-    assert "PyTorch" in list(app.table[0].value["layer"])
-    for library in ("Transformers", "PEFT", "vLLM", "LangChain"):
-        assert library in said(app)
-    assert {"inside-gpt", "layers-and-parameters", "serving"} <= {
-        each.page for each in page_links(app)
-    }
-
-
 def test_a_wheel_that_does_not_exist_is_explained(open_page):
     app = open_page(KEY, machine_system="macos", machine_build="cuda")
 
@@ -95,12 +80,6 @@ def test_an_error_text_has_its_reason_its_remedy_and_code_or_the_file_that_says_
     assert [error.code.splitlines()[0] in code for code in codes] == ([True] if error.code else [])
     for code in codes:
         compile(code, slug, "exec")
-
-
-def test_the_code_of_an_error_raises_it(open_page, run_code):
-    app = open_page(KEY, machine_tab="errors", machine_error="matmul-shapes")
-
-    assert "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)" in run_code(app)
 
 
 def test_the_build_that_arrives_is_the_one_without_an_index(open_page):

@@ -18,7 +18,6 @@ from core.train.run.reader import RunReader
 from core.train.run.shelf import list_runs
 from pages.server.browser import COOKIE
 from tests.browser.dashboard import (
-    HANDSHAKE,
     ask,
     free_port,
     in_a_thread,
@@ -268,14 +267,6 @@ def test_a_hand_made_start_without_the_pin_is_refused(a_class, a_run, as_student
     assert [run.name for run in list_runs(a_class.runs)] == [a_run.name]
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded"])
-def test_a_header_that_claims_to_be_the_teacher_helps_nobody(as_student, header):
-    async def act(session):
-        return session.data_of("live_chart")["controls"]
-
-    assert as_student(act, headers={header: "127.0.0.1"}) == "disabled"
-
-
 def test_a_run_name_that_leads_elsewhere_is_refused_for_the_teacher_too(a_class, a_run):
     async def scene():
         async with open_session(
@@ -325,24 +316,9 @@ def test_a_forged_host_or_origin_is_refused(a_class, path):
         assert ask(a_class, path, Origin=origin)[0].status == 403, origin
 
 
-@pytest.mark.parametrize(
-    ("host", "origin"),
-    [
-        ("evil.example", "http://evil.example"),
-        (None, "http://evil.example"),
-        (None, "http://localhost:3000"),
-        (None, "null"),
-    ],
-)
-def test_a_websocket_of_another_site_is_refused(a_class, host, origin):
-    own, theirs = (
-        ask(a_class, "/_stcore/stream", name, Origin=site, **HANDSHAKE)[0].status
-        for name, site in ((None, a_class.url), (host, origin))
-    )
-    assert (own, theirs in {400, 403}) == (101, True)
-
-
-def test_the_pin_gives_a_student_s_browser_control(student_url, a_run, new_page, visit, screenshot):
+def test_the_pin_gives_a_student_s_browser_control_also_after_a_reload(
+    student_url, a_run, new_page, visit, ready, screenshot
+):
     page = visit(new_page(url=student_url), "/live-run")
     page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
     page.get_by_label("Teacher's PIN").fill(PIN)
@@ -358,15 +334,6 @@ def test_the_pin_gives_a_student_s_browser_control(student_url, a_run, new_page,
     page.get_by_role("button", name="Resume").click()
     wait_until(lambda: RunReader(a_run).read_state().state == "running")
 
-
-def test_who_gave_the_pin_keeps_control_over_a_reload_and_a_new_tab(
-    student_url, a_run, new_page, visit, ready
-):
-    page = visit(new_page(url=student_url), "/live-run")
-    page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
-    page.get_by_label("Teacher's PIN").fill(PIN)
-    page.get_by_label("Teacher's PIN").press("Enter")
-    page.get_by_text("this browser gave the PIN").wait_for()
     page.reload()
     ready(page)
     wait_until(page.get_by_role("button", name="Pause").is_enabled)
@@ -426,24 +393,3 @@ def test_a_training_student_reloads_and_keeps_the_run_until_the_class_needs_the_
     page.get_by_text("Your run was stopped").wait_for(state="hidden")
     assert "run=" not in page.url
     page.locator(".st-key-headline").get_by_text(re.compile(r"step [1-9]\d* of 2,?000")).wait_for()
-
-
-def test_five_wrong_pins_pause_a_student_s_address_and_not_the_teacher_s_own(
-    idle, new_page, visit, screenshot
-):
-    a_class, student_url = idle
-    page = visit(new_page(url=student_url), "/live-run")
-    page.get_by_test_id("stPopover").filter(has_text="Watching").get_by_role("button").click()
-    field = page.get_by_label("Teacher's PIN")
-    for sentence in ("left: 4", "left: 3", "left: 2", "left: 1", "Too many wrong PINs"):
-        field.fill("000000")
-        field.press("Enter")
-        page.get_by_text(sentence).wait_for()
-    field.fill(PIN)
-    field.press("Enter")
-    page.wait_for_timeout(1000)
-    assert page.get_by_text("Too many wrong PINs").is_visible()
-    assert page.get_by_test_id("stBaseButton-primary").is_disabled()
-    screenshot(page, "class-pause")
-    teacher = visit(new_page(url=a_class.url), "/live-run")
-    assert teacher.get_by_test_id("stBaseButton-primary").is_enabled()

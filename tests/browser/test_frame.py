@@ -130,11 +130,6 @@ def test_the_language_switch_keeps_the_settings_and_the_address(home):
     assert home.evaluate("window.notReloaded")
 
 
-def test_a_word_that_was_refused_is_named_on_the_page(page, visit):
-    visit(page, "/", units="TB")
-    page.locator(".st-key-frame_notices").get_by_text("was not accepted").wait_for()
-
-
 def test_the_focus_can_be_seen(home):
     for _press in range(6):
         home.keyboard.press("Tab")

@@ -121,13 +121,6 @@ DESIGN = {
 WAYS = {
     "course map, same page": ("/lessons", {}, ".ticks a[href^='/lessons?lessons_path=check']"),
     "course map, other page": ("/lessons", {}, ".ticks a[href^='/serving?']"),
-    "a step": ("/", {}, ".st-key-home_step_4 a"),
-    "an error found": (
-        "/",
-        {"home_search": "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
-        "[data-testid=stMain] a[href*=machine_error]",
-    ),
-    "self-check": ("/lessons", {"lessons_path": "check"}, ".ticks a.title"),
     "next lesson": ("/bit-layouts", DESIGN, None),
     "bits of a code": ("/rounding-and-overflow", {}, "a[href^=bit-layouts]"),
     "one job": ("/what-fits", {}, "[data-testid=stMain] a[href^=serving]"),

@@ -1,17 +1,12 @@
 """`make gpu-proof` on whatever machine the tests run on: its rows of a CPU are proved here."""
 
-import json
-import os
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
-import torch
 
 from benchmarks import gpu_proof
 from benchmarks.gpu_proof import NO_GPU, Row, markdown, prove
-from core.train.run.state import RunState
 from tests.made_probe import PROBE
 
 ROWS_OF_A_CPU = {
@@ -54,58 +49,9 @@ def test_a_part_that_breaks_off_is_a_row_and_the_others_come(monkeypatch, tmp_pa
     assert rows[-1].what.startswith("nanoGPT")
 
 
-def test_the_run_on_a_full_gpu_is_a_large_one_and_its_end_is_the_row(monkeypatch, tmp_path):
-    """The row itself needs a GPU; what it starts, and what it says of the end, do not."""
-    made = []
-    ended = RunState(state="failed", reason="out_of_memory")
-    for name, stand_in in {
-        "has_gpu": lambda: True,
-        "timing_of": lambda _prepared: None,
-        "create_run": lambda prepared, *_rest: made.append(prepared.config),
-        "finish": lambda _directory: None,
-        "read_state": lambda _directory: ended,
-    }.items():
-        monkeypatch.setattr(gpu_proof, name, stand_in)
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (0, 0))
-    monkeypatch.setattr(torch, "empty", lambda *_sizes, **_options: None)
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
-    (row,) = gpu_proof.full_gpu(tmp_path)
-    assert (row.found, row.is_right) == ("failed, out_of_memory", True)
-    assert [(each.hidden_dim, each.num_steps) for each in made] == [(384, gpu_proof.NUM_STEPS)]
-
-
 def test_the_table_says_what_is_not_as_it_should_be():
     table = markdown([Row(what="a", found="1", is_right=False), Row(what="b", found="2")])
     assert table.splitlines()[2:] == ["| a | 1 | **no** |", "| b | 2 |  |"]
-
-
-def test_with_a_gpu_table_and_json_are_written_and_a_wrong_row_fails(monkeypatch, tmp_path):
-    rows = [Row(what="a", found="1", is_right=True), Row(what="b", found="2", is_right=False)]
-    monkeypatch.setattr(gpu_proof, "prove", lambda *_: iter(rows))
-    monkeypatch.setattr(gpu_proof, "has_gpu", lambda: True)
-    monkeypatch.setattr(sys, "argv", ["gpu_proof", "--out", str(tmp_path)])
-    monkeypatch.setattr(os, "environ", dict(os.environ))  # main points it at a folder of its own
-    with pytest.raises(SystemExit, match="1"):
-        gpu_proof.main()
-    assert "| b | 2 | **no** |" in (tmp_path / "gpu_proof.md").read_text(encoding="utf-8")
-    report = json.loads((tmp_path / "gpu_proof.json").read_text(encoding="utf-8"))
-    assert report["torch"].startswith("2.")
-    assert [row["found"] for row in report["rows"]] == ["1", "2"]
-
-
-def test_two_gpus_take_the_same_first_step(monkeypatch):
-    devices = []
-
-    def trainer_on(_config, device):
-        devices.append(str(device))
-        return SimpleNamespace(train_step=lambda: SimpleNamespace(loss=4.0 + len(devices)))
-
-    monkeypatch.setattr(gpu_proof, "has_gpu", lambda: True)
-    monkeypatch.setattr(gpu_proof, "make_trainer", trainer_on)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    (row,) = gpu_proof.two_gpus()
-    assert devices == ["cuda:0", "cuda:1"]
-    assert (row.found, row.is_right) == ("first losses 5.00000 and 6.00000", False)
 
 
 def test_it_needs_no_streamlit(root):

@@ -1,4 +1,4 @@
-"""The house: menu, rooms and tests bear the same names, and every file has a subject."""
+"""The layout: menu, packages and tests bear the same names, and the whole stays small."""
 
 import ast
 import graphlib
@@ -11,13 +11,15 @@ import pytest
 UNNAMED = {"utils", "util", "helpers", "helper", "common", "misc", "lib", "tools"}
 OWN_TO_PAGES = {"start", "shared", "components", "server"}
 MAX_BODY = 45
+MAX_LINES, MAX_FILES = 107_500, 720  # of product and benchmarks together; only an issue raises them
+EMPTY = 3  # lines of a file that only says what its folder holds
 
 
 def python_files(root, *folders):
     return sorted(p for folder in folders for p in (root / folder).rglob("*.py"))
 
 
-def rooms(folder):
+def packages(folder):
     return {p.name for p in folder.iterdir() if p.is_dir() and any(p.rglob("*.py"))}
 
 
@@ -56,13 +58,20 @@ def test_no_files_import_each_other_in_a_circle(imports):
         pytest.fail(" <- ".join(map(str, error.args[1])))
 
 
-def test_every_section_of_the_menu_is_a_room_of_core(root):
+def test_product_and_benchmarks_stay_within_the_budget_of_the_project(root):
+    paths = [*root.glob("*.py"), *python_files(root, "core", "pages", "benchmarks")]
+    lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in paths]
+    assert sum(lines) < MAX_LINES
+    assert sum(each > EMPTY for each in lines) < MAX_FILES
+
+
+def test_every_section_of_the_menu_is_a_package_of_core(root):
     # The pages of `plan` look at one plan; its numbers are those of `core.budget`.
-    assert rooms(root / "pages") - OWN_TO_PAGES - {"plan"} <= rooms(root / "core")
+    assert packages(root / "pages") - OWN_TO_PAGES - {"plan"} <= packages(root / "core")
 
 
-def test_every_room_has_tests_under_its_name_and_no_tests_lie_elsewhere(root):
-    assert rooms(root / "tests" / "core") == rooms(root / "core")
+def test_every_package_has_tests_under_its_name_and_no_tests_lie_elsewhere(root):
+    assert packages(root / "tests" / "core") == packages(root / "core")
 
 
 def test_every_test_lies_in_a_file_that_is_collected(root):

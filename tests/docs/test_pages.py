@@ -7,7 +7,6 @@ import pytest
 from core.language.extract import ROOT, is_page, page_question, source_files
 
 PAGES = [path for path in source_files() if is_page(path)]
-MAX_LINES = 120
 ARITHMETIC = (ast.Sub, ast.Mult, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult)
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 
@@ -21,11 +20,6 @@ def test_the_first_docstring_line_is_the_question_that_the_page_answers(page):
     question = page_question(page)
     assert question.endswith("?"), question
     assert len(question) <= 90, question
-
-
-@each_page
-def test_a_page_script_has_at_most_120_lines(page):
-    assert len(page.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
 
 
 @each_page

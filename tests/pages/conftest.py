@@ -10,10 +10,7 @@ from pages.shared import lessons, navigation
 from pages.shared.navigation import PageRow
 
 FRAME = Path(__file__).parents[2] / "pages" / "frame.py"
-ROWS = (
-    PageRow(key="demo/one", section="Start", title="One", address="one"),
-    PageRow(key="demo/two", section="Training", title="Two", address="two"),
-)
+ROWS = (PageRow("demo/one", "One"), PageRow("demo/two", "Two"))
 IMPORTS = """
 import streamlit as st
 from core.figures.picture import Picture
@@ -45,13 +42,14 @@ def house(tmp_path, monkeypatch):
     """A folder with two pages and no lessons, which the frame takes for its own."""
     monkeypatch.setattr(navigation, "PAGES_FOLDER", tmp_path)
     monkeypatch.setattr(navigation, "PAGES", ROWS)
+    monkeypatch.setitem(navigation.SECTIONS, "demo", "Start")
     monkeypatch.setattr(lessons, "LESSONS_FILE", tmp_path / "lessons.toml")
     (tmp_path / "lessons.toml").write_text("", encoding="utf-8")
     for row in ROWS:
         row.file.parent.mkdir(parents=True)
         row.file.write_text(f'"""Which page is {row.title}?"""', encoding="utf-8")
     yield tmp_path
-    lessons.read_lessons.cache_clear()
+    lessons.load_lessons.cache_clear()
 
 
 @pytest.fixture

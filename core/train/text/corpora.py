@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from core.language import N_, _
@@ -30,18 +29,16 @@ def language_reference() -> str:
     return "\n".join(topics[name] for name in sorted(topics))
 
 
-CORPORA: Final[Mapping[str, Corpus]] = MappingProxyType(
-    {
-        # pydoc_data.topics of the running Python; PSF licence
-        "language_reference": Corpus(
-            N_("The Python language reference"), language_reference, prompt="The "
-        ),
-        # the Markdown and lessons.toml under pages/
-        "lessons": Corpus(
-            N_("This app's own lessons"), lambda: LESSONS.read_text(encoding="utf-8"), prompt=""
-        ),
-    }
-)
+CORPORA: Final[Mapping[str, Corpus]] = {
+    # pydoc_data.topics of the running Python; PSF licence
+    "language_reference": Corpus(
+        N_("The Python language reference"), language_reference, prompt="The "
+    ),
+    # the Markdown and lessons.toml under pages/
+    "lessons": Corpus(
+        N_("This app's own lessons"), lambda: LESSONS.read_text(encoding="utf-8"), prompt=""
+    ),
+}
 
 
 def load_corpus(key: str) -> str:

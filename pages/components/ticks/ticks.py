@@ -1,6 +1,6 @@
 """A list with links and ticks; the ticks stay in this browser and are never sent to the server."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -27,7 +27,7 @@ class TickRow:
     opens: str = ""
     address: str = ""
     detail: str = ""
-    needs: tuple[str, ...] = ()
+    needs: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,16 +36,6 @@ class TickGroup:
 
     title: str
     rows: tuple[TickRow, ...]
-
-
-def next_row(rows: Sequence[TickRow], ticked: Collection[str]) -> TickRow | None:
-    """Return the row to do next: the first unticked one whose needs are ticked, else any unticked.
-
-    The browser part does the same with its own ticks (`nextRow` in ticks.js).
-    """
-    left = [row for row in rows if row.slug not in ticked]
-    ready = [row for row in left if all(need in ticked for need in row.needs)]
-    return next(iter([*ready, *left]), None)
 
 
 def ticks(

@@ -23,6 +23,7 @@ _IN_BODY: Final = 0.4  # where a word in a name is worth 1
 _IN_FULL: Final = 0.97
 _STOP: Final = 0.1  # weight of a word that says little
 _WORD: Final = re.compile(r"[\u3400-\u9fff]|(?:[a-z]|\d(?:\.(?=\d))?)+(?:(?<=\de)[+-]\d+)?")
+_CHINESE_WORDS: Final = frozenset("熵卡秩")  # words of one character
 _SUFFIX: Final = re.compile(r"(?<=[a-z]{4})(?:ations?|ing|e?s|ed?)$")
 _STOPS: Final = frozenset(
     re.findall(
@@ -137,7 +138,7 @@ def split(text: str, most: int = 3) -> list[Word]:
             texts, places = zip(*found[first : first + size], strict=True)
             gram = "".join(texts)
             is_pair = size == 2 and places[1] - places[0] == 1 and not any(map(str.isascii, texts))
-            if (gram.isascii() and size <= most) or is_pair:
+            if (gram.isascii() and size <= most) or is_pair or gram in _CHINESE_WORDS:
                 for own in grams[first : first + size]:
                     own.append(gram)
     words = []

@@ -30,8 +30,3 @@ def test_all_pieces_are_in_the_figure_in_their_order():
     assert [note.showarrow for note in figure.layout.annotations] == [False, True]
     assert figure.layout.shapes[0].type == "line"
     assert figure.layout.height == 100
-
-
-def test_two_drawings_share_nothing():
-    Drawing().note(text="one")
-    assert Drawing().annotations == []

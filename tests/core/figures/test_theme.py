@@ -68,10 +68,6 @@ def lab(color, vision):
     return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
 
 
-def test_the_contrast_formula_gives_21_for_black_on_white():
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-
-
 @each_mode
 def test_text_has_a_contrast_of_7_on_page_and_surface(mode):
     colors = COLORS[mode]

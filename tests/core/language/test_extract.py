@@ -98,10 +98,6 @@ def test_a_compiled_catalogue_translates_and_has_one_plural_form_in_chinese(tmp_
         assert words.ngettext("a run", "{count} runs", count) == "{count} 次运行", count
 
 
-def test_a_catalogue_that_does_not_exist_yet_is_empty(tmp_path):
-    assert ids(read_catalogue(tmp_path / "messages.po")) == set()
-
-
 @pytest.mark.parametrize("between", [".", "/"], ids=["beside its page", "in its page's folder"])
 def test_lessons_come_by_section_page_name_and_language_wherever_they_lie(tmp_path, between):
     names = ["dtypes/bits*a.en", "dtypes/bits*a.zh", "dtypes/bits*b.en", "dtypes/bits_of*a.en"]

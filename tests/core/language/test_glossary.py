@@ -145,29 +145,6 @@ def test_a_label_that_is_a_term_is_translated_by_the_glossary():
             assert wanted in message.string, f"{message.id!r} -> {message.string!r}, not {wanted!r}"
 
 
-@pytest.mark.parametrize(
-    "term",
-    [
-        "memory-bound",
-        "compute-bound",
-        "overfitting",
-        "bigram entropy",
-        "gradient norm",
-        "gradient clipping",
-        "gradient accumulation",
-        "arithmetic intensity",
-        "workspace",
-        "concurrent sequences",
-        "tensor-parallel size (TP)",
-    ],
-)
-def test_a_word_of_the_literature_stands_in_the_product(texts, term):
-    explanations = {each.explanation for each in TERMS}
-    held = [text.words for text in texts if text.language == "en"]
-    assert any(term.casefold() in words.casefold() for words in held if words not in explanations)
-    assert term in {each.english for each in TERMS}
-
-
 def test_no_two_rows_say_different_things_for_one_word():
     english = [term.english.casefold() for term in (*TERMS, *PHRASES)]
     assert len(set(english)) == len(english)

@@ -14,12 +14,8 @@ from core.language.listing import listed
     [
         ("en", [], ""),
         ("en", ["x"], "x"),
-        ("en", ["x", "y"], "x and y"),
         ("en", ["x", "row", "y"], "x, row and y"),
         ("en", [2, (3, 4)], "2 and (3, 4)"),
-        ("zh", [], ""),
-        ("zh", ["x"], "x"),
-        ("zh", ["`x`", "`y`"], "`x` 和 `y`"),
         ("zh", ["x", "row", "y"], "x、row 和 y"),
     ],
 )

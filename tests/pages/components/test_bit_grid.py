@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from core.dtypes import FORMATS, CodebookFormat, Format
+from core.dtypes import FORMATS, CodebookFormat
 from pages.components.bit_grid import bit_grid
 from pages.components.bit_grid.bit_grid import format_row, hex_code
 from pages.components.bit_grid.words import grid_words
@@ -24,15 +24,6 @@ def test_a_format_travels_as_json_without_losing_a_number(name):
         assert tuple(row["values"]) == fmt.values
     # A browser reads numbers as float64.
     assert all(abs(value) <= 2**53 for value in row.values() if isinstance(value, int))
-
-
-def test_a_kind_of_format_without_a_codec_is_refused():
-    class Odd:
-        name, bits = "odd", 3
-
-    with pytest.raises(ValueError, match="no codec for Odd"):
-        format_row(Odd())
-    assert not issubclass(Odd, Format)
 
 
 def test_every_word_that_the_browser_asks_for_is_there_in_both_languages():

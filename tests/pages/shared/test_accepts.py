@@ -40,27 +40,7 @@ def test_a_default_outside_the_range_is_our_mistake():
         accepts.number_between(0, 10, 11)
 
 
-def test_options_are_written_as_words_and_read_back():
-    accepted = accepts.one_of([1, 2, 4], 2)
-    assert [accepted.read(accepted.write(option)) for option in (1, 2, 4)] == [1, 2, 4]
-    assert accepted.read("3") is None
-    assert accepted.allowed() == "one of `1`, `2`, `4`"
-
-
 @pytest.mark.parametrize(("options", "default"), [([1, 2], 3), ([1, "1"], 1)])
 def test_options_need_a_default_and_different_words(options, default):
     with pytest.raises(ValueError, match="must be one of"):
         accepts.one_of(options, default)
-
-
-def test_a_switch_reads_true_and_false_in_any_case():
-    accepted = accepts.true_or_false(default=False)
-    assert [accepted.read(text) for text in ("true", "FALSE", "maybe")] == [True, False, None]
-    assert accepted.write(True) == "true"
-
-
-def test_a_text_is_read_up_to_its_length():
-    accepted = accepts.text_up_to(5, "hi")
-    assert accepted.read("abcde") == "abcde"
-    assert accepted.read("abcdef") is None
-    assert accepted.allowed() == "at most 5 characters"

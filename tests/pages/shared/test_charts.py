@@ -1,7 +1,5 @@
 """A chart brings its sentence, its table and its files."""
 
-import csv
-import io
 import json
 
 import plotly.graph_objects as go
@@ -93,12 +91,6 @@ def test_csv_holds_values_as_they_are():
     assert table_csv({"x": [1, None]}).splitlines()[1:] == ["1", '""']
 
 
-def test_csv_reads_back(open_script):
-    table = {"na,me": ["a", 'b"c'], "size": [1, 2]}
-    assert list(csv.reader(io.StringIO(table_csv(table)))) == [
-        ["na,me", "size"], ["a", "1"], ['b"c', "2"]]  # fmt: skip
-
-
 def test_a_long_table_is_cut_on_the_page_only():
     table = {"n": list(range(MAX_TABLE_ROWS + 5))}
     assert table_csv(table).count("\n") == MAX_TABLE_ROWS + 6
@@ -130,12 +122,6 @@ def test_other_numbers_on_the_same_axes_mean_the_same():
     other = figure(height=500, annotations=[{"text": "peak", "x": 1, "y": 2}])
     other.data[0].y = [30, 40]
     assert meaning(other, "GiB") == meaning(figure(), "GiB")
-
-
-def test_it_is_the_same_when_a_figure_is_shown_a_second_time():
-    shown = figure()
-    shown.layout.uirevision = meaning(shown, "GiB")
-    assert meaning(shown, "GiB") == shown.layout.uirevision
 
 
 @pytest.mark.parametrize(

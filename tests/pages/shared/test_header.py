@@ -85,11 +85,6 @@ def test_the_lesson_on_show_is_marked_and_the_next_one_offered(house, open_scrip
     assert told(app) == "Lesson 1 of 1 · Seven"
 
 
-def test_lessons_speak_the_readers_language(house, open_script):
-    app = open_with_lessons(house, open_script, lang="zh", d_n="7")
-    assert links(app)[0][0] == "**● 1 · 七**"
-
-
 def test_a_page_has_its_tools(house, open_script):
     app = open_with_lessons(house, open_script)
     assert {"copy_link", "key_map", "reader"} <= set(parts(app))

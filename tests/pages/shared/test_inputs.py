@@ -48,14 +48,6 @@ def test_a_link_sets_every_input(open_script, said):
     assert said(app) == []
 
 
-def test_all_values_are_known_for_the_copied_link_defaults_too(open_script):
-    values = open_script(ALL, d_n="7").session_state["values"]
-    own = {name: value for name, value in values.items() if name.startswith("d_")}
-    others = {"d_x": "0.5", "d_on": "false", "d_word": "hi", "d_size": "small"}
-    assert own == {"d_n": "7", "d_batch": "2", "d_list": "b", **others}
-    assert values["lang"] == "en"
-
-
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_click_writes_the_word_of_the_option_and_not_its_label(open_script, lang):
     app = open_script(ALL, lang=lang)
@@ -205,11 +197,6 @@ def test_a_locked_page_shows_its_inputs_but_nobody_can_change_them(open_script):
     assert app.button_group(key="d_size_choice").disabled
     assert not app.button_group(key="lang_choice").disabled
     assert app.session_state["got"][0] == 7
-
-
-def test_a_page_can_disable_an_input_itself(open_script):
-    app = open_script('d.toggle("on", "On", default=True, disabled=True)')
-    assert app.toggle(key="d_on").disabled
 
 
 def test_a_link_that_says_the_default_overrules_what_the_session_had(open_script):

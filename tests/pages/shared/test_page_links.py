@@ -25,10 +25,6 @@ def test_a_link_to_the_page_on_show_carries_what_is_chosen(open_script):
     assert queries(open_script(PAGE, **CHOSEN)) == [{"d_n": "7", **CHOSEN}, {"d_n": "7"}]
 
 
-def test_defaults_are_not_written(open_script):
-    assert queries(open_script(PAGE)) == [{"d_n": "7"}, {"d_n": "7"}]
-
-
 def test_an_address_carries_what_is_chosen_unless_it_says_otherwise(open_script):
     app = open_script(PAGE, **CHOSEN)
     own = "/two?d_n=7&units=GiB"

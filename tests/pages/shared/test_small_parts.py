@@ -22,10 +22,6 @@ def test_the_banner_names_a_cpu_and_invents_no_gpu_numbers(open_script, said):
     assert text == "Runs on the CPU `Some CPU`. What needs a GPU reads: n/a on this device."
 
 
-def test_the_banner_names_an_accelerator(open_script, said):
-    assert said(open_script('device_banner("cuda", "H200")')) == ["Runs on `H200`."]
-
-
 def test_every_page_of_the_menu_has_a_script_and_an_address_of_its_own():
     for row in PAGES:
         assert row.file.is_file(), row.key

@@ -1,20 +1,19 @@
-"""What every page shows, written down, so that a change of the house can be held against it.
+"""What every page shows, written down, so that a change can be held against it.
 
-`house_record.py record CHECKOUT FILE` opens every lesson and every tab of a checkout through
+`page_record.py record CHECKOUT FILE --runs DIR` opens every lesson and every tab of a checkout in
 Streamlit's own test runner: in both languages, on a screen and on a projector, with its inputs at
-both ends and one after the other, locked, in GB, its questions answered, its costly jobs started.
-The probe, the run and the free memory are fixed, and measured numbers of jobs are left out. FILE
-(JSON lines, gzip) has for each address the headline, every element (words, numbers, links,
-widgets, each picture as it is sent), alt texts, raw table columns, snippets and parameters.
+both ends and one after the other, locked, in GB, its questions answered. Machine, run and free
+memory are fixed. FILE (JSON lines, gzip) has for each address the headline, every element, alt
+texts, table columns, snippets and parameters.
 
-`house_record.py compare OLD NEW` prints what differs and fails if something does. It leaves out
+`page_record.py compare OLD NEW` prints what differs and fails if something does. It leaves out
 how a snippet imports what it uses, and the keys of charts. It is no part of `make bench`.
 """
 
 import argparse
 import ast
 import gzip
-import importlib.util
+import importlib
 import json
 import os
 import re
@@ -31,22 +30,11 @@ from urllib.parse import parse_qsl, urlencode
 
 Record = dict[str, Any]
 LANGUAGES: Final = ("en", "zh")
+MOST_TOLD: Final = 20  # differences
 MOST_OPTIONS: Final = 12  # of a list whose options are tried one after the other
 OF_THE_FRAME: Final = frozenset({"lang", "units", "present", "hide", "lock"})
 RUN: Final = "20260102t030405z-recorded-0a0a"
 RUN_SETTINGS: Final = ("num_steps=12", "seed=7", "eval_interval=4", "sample_interval=6")
-JOBS: Final = {  # address -> the key of the button that starts a costly job
-    "plan/training_memory?memory_tab=timeline&plan_model=gpt2": "memory_simulate",
-    "plan/flops_and_time?flops_tab=mfu&flops_measured=matmul&flops_matmul=256": "flops_time_it",
-    "plan/parallelism?parallel_tab=moving&parallel_collective=arrays": "parallel_run",
-    "dtypes/rounding_and_overflow?rounding_tab=torch": "rounding_torch_ask",
-}
-# Durations and rates with their units, and bars, marks and cells of measured seconds.
-MEASURED: Final = re.compile(
-    r"(?:#|\d[\d,.]*(?:e-?\d+)?) ?(?:(?:ns|µs|ms|s|min)\b|[kKMGT]?FLOPs?/s)"
-)
-AXES: Final = frozenset({"tickvals", "ticktext", "range"})  # they follow what was measured
-FRACTION: Final = re.compile(r"\d+\.\d{3,}(?:e-?\d+)?")
 MADE_UP: Final = ("id", "pageScriptHash", "formId", "jsContent", "cssContent", "htmlContent")
 DOMAINS: Final[Mapping[str, Callable[..., Any]]] = {
     "number_between": lambda low, high, default: ["number", low, high, default],
@@ -103,16 +91,13 @@ class Recorder:
 
     def __init__(self) -> None:
         fix_this_machine()
-        importlib.import_module("pages.shared")
         self._makers: dict[int, tuple[object, list[Any]]] = {}
         self.domains: dict[str, list[Any] | None] = {}
         self.pictures: list[Record] = []
         accepts = importlib.import_module("pages.shared.accepts")
         for name, domain in DOMAINS.items():
             setattr(accepts, name, self._noting(getattr(accepts, name), domain))
-        inputs = "pages.shared.inputs"
-        known = importlib.util.find_spec(inputs) is not None
-        stand_before(inputs if known else "pages.shared.pick", "pick", self._note_input)
+        stand_before("pages.shared.inputs", "pick", self._note_input)
         stand_before("pages.shared.charts", "show_chart", self._note_picture)
 
     def _noting(self, make: Callable[..., Any], domain: Callable[..., Any]) -> Callable[..., Any]:
@@ -124,17 +109,15 @@ class Recorder:
 
         return made
 
-    def _note_input(self, page: object, name: str, *more: Any, **_kwargs: Any) -> None:  # noqa: ANN401
+    def _note_input(self, page: str, name: str, *more: Any, **_kwargs: Any) -> None:  # noqa: ANN401
         known = self._makers.get(id(more[0].read))
-        prefix = getattr(page, "page", page)
-        self.domains[f"{prefix}_{name}"] = known[1] if known else None
+        self.domains[f"{page}_{name}"] = known[1] if known else None
 
     def _note_picture(self, picture: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        said = kwargs if "alt" in kwargs else {"alt": picture.alt, "table": picture.table}
         self.pictures.append(
             {
-                "alt": said["alt"],
-                "table": [[str(name), plain(column)] for name, column in said["table"].items()],
+                "alt": picture.alt,
+                "table": [[str(name), plain(column)] for name, column in picture.table.items()],
                 "file_name": kwargs["file_name"],
                 "clickable": kwargs.get("on_click") is not None,
             }
@@ -286,7 +269,6 @@ class Tour:
             for language in LANGUAGES:
                 self.answer({**tab, "lang": language, "present": "0"})
         self.lessons()
-        self.jobs()
         return self.records
 
     def answer(self, query: Mapping[str, str]) -> None:
@@ -303,36 +285,6 @@ class Tour:
 
         for lesson in lessons_of(self.page):
             self.in_every_look(lesson.query)
-
-    def jobs(self) -> None:
-        """Start what takes a process of its own; measured numbers are left out."""
-        for address, key in JOBS.items():
-            page, _mark, query = address.partition("?")
-            if page == self.page:
-                settings = dict(each.split("=") for each in query.split("&"))
-                app = self.recorder.opened(page, settings)
-                app.button(key=key).click().run()
-                self.recorder.pictures = []
-                seen = self.recorder.written(app.run())
-                self.records[f"{address} {key}"] = without_measured(seen)
-
-
-def unmeasured(value: Any) -> Any:  # noqa: ANN401  whatever JSON holds
-    """Return a record without what a clock has measured."""
-    if isinstance(value, str):
-        return FRACTION.sub("0", MEASURED.sub("#", value))
-    if isinstance(value, list):
-        return [unmeasured(each) for each in value]
-    if isinstance(value, dict):
-        return {name: unmeasured(each) for name, each in value.items() if name not in AXES}
-    return 0 if isinstance(value, float) else value
-
-
-def without_measured(seen: Record) -> Record:
-    """Return what a page shows after a job, without what a clock has measured."""
-    elements = [unmeasured(json.loads(as_sent(each))) for each in seen["elements"]]
-    told = [json.dumps(each, sort_keys=True, ensure_ascii=False) for each in elements]
-    return {**unmeasured({**seen, "elements": []}), "elements": sorted(told)}
 
 
 def make_run(checkout: Path, folder: Path) -> None:
@@ -388,10 +340,7 @@ def record(checkout: Path, target: Path, runs: Path, num_children: int) -> None:
 
 
 def read(path: Path) -> dict[str, Record]:
-    """Return a record by address, of all pages or of one."""
-    if path.suffix == ".json":
-        found: dict[str, Record] = json.loads(path.read_text(encoding="utf-8"))
-        return found
+    """Return a record by address."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return dict(json.loads(line) for line in file)
 
@@ -403,17 +352,6 @@ def without_imports(source: str) -> list[str]:
     names = sorted(alias.name for each in imports for alias in each.names)
     rest = [ast.unparse(each) for each in tree.body if each not in imports]
     return [*names, *rest]
-
-
-def by_name(value: Any) -> Any:  # noqa: ANN401  whatever JSON holds
-    """Return data of a component with its named settings sorted."""
-    if isinstance(value, dict):
-        return {name: by_name(each) for name, each in value.items()}
-    if isinstance(value, list):
-        read = [by_name(each) for each in value]
-        named = all(isinstance(each, dict) and "name" in each for each in read)
-        return sorted(read, key=lambda each: str(each["name"])) if named else read
-    return value
 
 
 def as_sent(element: str) -> str:
@@ -428,7 +366,7 @@ def as_sent(element: str) -> str:
     if kind == "page_link" and isinstance(said.get("queryString", ""), str):
         said["queryString"] = sorted(parse_qsl(said.get("queryString", ""), keep_blank_values=True))
     if kind == "bidi_component" and isinstance(said.get("json"), str):
-        said["json"] = by_name(json.loads(said["json"]))
+        said["json"] = json.loads(said["json"])
     if kind == "plotly_chart" and isinstance(said["spec"], str):
         said["spec"] = json.loads(said["spec"])
         layout = said["spec"]["layout"]
@@ -468,10 +406,8 @@ def element_differences(old: Record, new: Record) -> Iterator[tuple[str, str]]:
     yield from ((f"{kind} new", f"{key} {said!r:.300}") for kind, key, said in come)
 
 
-def differences(address: str, old: Record, new: Record) -> Iterator[tuple[str, str]]:
+def differences(old: Record, new: Record) -> Iterator[tuple[str, str]]:
     """Yield what differs between two looks at an address: what, and how."""
-    if address.endswith(tuple(JOBS.values())):
-        old, new = without_measured(old), without_measured(new)
     for name in ("headline", "exceptions", "pictures", "parameters"):
         if old[name] != new[name]:
             yield name, "; ".join([*paths(old[name], new[name])][:6])
@@ -482,32 +418,23 @@ def differences(address: str, old: Record, new: Record) -> Iterator[tuple[str, s
     yield from element_differences(old, new)
 
 
-def compare(old: Path, new: Path, most: int) -> int:
+def compare(old: Path, new: Path) -> int:
     """Print what differs between two records; return how many addresses differ."""
     before, after = read(old), read(new)
-    if new.suffix == ".json":  # one page alone
-        pages = {address.partition("?")[0] for address in after}
-        before = {name: each for name, each in before.items() if name.partition("?")[0] in pages}
     kinds: Counter[str] = Counter()
     told: set[str] = set()
-    num_differing = 0
-    for address in before:
-        found = (
-            list(differences(address, before[address], after[address])) if address in after else []
-        )
-        if address not in after:
-            found = [("address", "gone")]
-        num_differing += bool(found)
+    for address in {**before, **after}:
+        one, other = before.get(address), after.get(address)
+        found = [*differences(one, other)] if one and other else [("address", "gone or new")]
         kinds.update(f"{address.partition('?')[0]}: {what}" for what, _how in found)
         for what, how in found:
-            if how not in told and len(told) < most:
+            if how not in told and len(told) < MOST_TOLD:
                 told.add(how)
                 print(f"{address}\n  {what}: {how}\n")
-    strangers = [address for address in after if address not in before]
-    print(f"{len(before):,} addresses, {num_differing:,} differ, {len(strangers):,} are new")
     for kind, count in kinds.most_common():
         print(f"  {kind}: {count:,}")
-    return num_differing + len(strangers)
+    print(f"{len(before):,} addresses before, {len(after):,} now, {kinds.total():,} differences")
+    return kinds.total()
 
 
 def main() -> None:
@@ -525,7 +452,6 @@ def main() -> None:
     comparing = parts.add_parser("compare", help="say what differs between two records")
     comparing.add_argument("old", type=Path)
     comparing.add_argument("new", type=Path)
-    comparing.add_argument("--most", type=int, default=20, help="differences that are told whole")
     given = parser.parse_args()
     if given.what == "page":
         sys.path.insert(0, str(Path.cwd()))
@@ -533,7 +459,7 @@ def main() -> None:
         given.target.write_text(json.dumps(seen, ensure_ascii=False), encoding="utf-8")
     elif given.what == "record":
         record(given.checkout.resolve(), given.target, given.runs.resolve(), given.children)
-    elif compare(given.old, given.new, given.most):
+    elif compare(given.old, given.new):
         sys.exit(1)
 
 

@@ -9,8 +9,8 @@ import torch
 
 from benchmarks.record_home_pictures import TEXT, record
 from core.figures.picture import Look
-from core.figures.start.home.steps import HEIGHT, STEPS_FILE, WIDTH, drawn, load_steps
 from core.figures.theme import COLORS, MODES
+from pages.start.home.steps import HEIGHT, STEPS_FILE, WIDTH, drawn, load_steps
 
 SVG = "{http://www.w3.org/2000/svg}"
 MAX_BYTES = 400_000
@@ -81,18 +81,3 @@ def test_a_cell_is_full_where_the_bit_is_one():
     pale = ["color-mix" in each["fill"] for each in rects("bits")]
 
     assert pale == [bit == "0" for row in rows for bit in row["bits"]]
-
-
-def test_the_parts_of_the_bar_are_as_wide_as_their_bytes():
-    numbers = load_steps()["memory"]
-    widths = [each["width"] for each in rects("memory")]
-
-    shares = [amount / numbers["total"] for _name, amount in numbers["parts"]]
-    assert [width / sum(widths) for width in widths] == pytest.approx(shares, abs=1e-3)
-
-
-def test_the_graph_has_a_box_for_each_tensor_and_a_way_for_each_use():
-    numbers, root = load_steps()["graph"], parsed("graph")
-
-    assert len(list(root.iter(f"{SVG}rect"))) == len(numbers["boxes"]) == 6
-    assert len(list(root.iter(f"{SVG}path"))) == len(numbers["links"]) == 5

@@ -1,1 +1,0 @@
-"""On a narrow screen a chart is as wide as its words need."""

@@ -1,0 +1,1 @@
+"""Parts of the frame that draw nothing: for sliders that are dragged and for charts."""
