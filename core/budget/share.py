@@ -1,14 +1,11 @@
 """What one rank holds of a model, and the shares that a way of spreading it gives the ranks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
 
 from core.budget.cluster import Cluster
 from core.language import _
 from core.models.spec import ModelSpec, num_before
-
-Way = Literal["tensor", "pipeline", "expert", "context", "virtual"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,38 +184,6 @@ def check_split(spec: ModelSpec, cluster: Cluster) -> None:
     """
     for problem in _problems(spec, cluster):
         raise ValueError(problem)
-
-
-def possible_sizes(
-    spec: ModelSpec, cluster: Cluster, way: Way, sizes: Sequence[int]
-) -> tuple[int, ...]:
-    """Return those of the sizes in which the model can be split further."""
-
-    def is_possible(size: int) -> bool:
-        try:
-            check_split(spec, split_further(cluster, way, size))
-        except ValueError:
-            return False
-        return True
-
-    return tuple(size for size in sizes if is_possible(size))
-
-
-def split_further(cluster: Cluster, way: Way, size: int) -> Cluster:
-    """Return the cluster with `size` times its devices; experts and virtual stages need no new.
-
-    Raises:
-        ValueError: If there cannot be so many devices or expert ranks; a sentence.
-    """
-    return replace(
-        cluster,
-        num_devices=cluster.num_devices * (1 if way in {"expert", "virtual"} else size),
-        tensor=size if way == "tensor" else cluster.tensor,
-        pipeline=size if way == "pipeline" else cluster.pipeline,
-        expert=size if way == "expert" else cluster.expert,
-        context=size if way == "context" else cluster.context,
-        virtual_stages=size if way == "virtual" else cluster.virtual_stages,
-    )
 
 
 def _problems(spec: ModelSpec, cluster: Cluster) -> Iterator[str]:

@@ -62,7 +62,7 @@ def words_of(case: Case) -> list[str]:
 
 def choose_case() -> Case:
     """Show the inputs and return what they say; what cannot be is told and left out."""
-    seen = ("context_length", "concurrency", "model", "device")
+    seen: tuple[str, ...] = ("context_length", "concurrency", "model", "device")
     if ASK.used("tab") == "heads":
         seen = ("context_length", "model")
     settings = {_("Serving"): ("devices", "weights", "kv", "output")}

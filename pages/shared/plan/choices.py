@@ -4,7 +4,7 @@
 is `<page>_device` and, for a device that the reader describes, its four numbers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,8 +12,7 @@ import streamlit as st
 
 from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.models import MODELS
-from core.budget.cluster import Cluster, DeviceSpec
-from core.budget.share import Way, possible_sizes, split_further
+from core.budget.cluster import DeviceSpec
 from core.budget.weights.parameters import counts
 from core.language import N_, _
 from core.machine import cached_probe
@@ -40,16 +39,13 @@ def stops(least: int, most: int) -> tuple[int, ...]:
     return tuple(sorted(size for size in sizes if least <= size <= most))
 
 
-# Of the ways to split a model: a page offers those that the chosen model allows.
-DATA: Final = stops(1, 4096)
+# Of the ways to split a model.
 TENSOR: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 STAGES: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 EXPERTS: Final = (1, 2, 4, 8, 16, 32, 64)
 CONTEXT: Final = (1, 2, 4, 8, 16, 32, 64)
 VIRTUAL: Final = (1, 2, 3, 4, 5, 6, 7, 8, 10)
-ACCUMULATED: Final = stops(1, 1024)  # micro-batches of a step
 TRAINED_LENGTHS: Final = stops(128, 2**20)  # tokens of a sequence
-MOST_TRAINED: Final = 256  # sequences of a micro-batch
 # 1, 2, 3, 4, 6, 8, 12 ... and 256, 384, 512, 768 ...: many stops on a slider.
 SERVED_SEQUENCES: Final = (1, *(n for i in range(1, 11) for n in (2**i, 3 * 2 ** (i - 1))), 2**11)
 SERVED_CONTEXTS: Final = (*(n for i in range(8, 20) for n in (2**i, 3 * 2 ** (i - 1))), 2**20)
@@ -63,14 +59,6 @@ REDUCED_IN: Final[Mapping[str, str]] = {
     "float32": "fp32",
 }
 """In what FSDP2 reduces gradients, as a message id."""
-SPLITS: Final[Mapping[Way, tuple[str, str, Sequence[int]]]] = {
-    "tensor": ("tensor", N_("Tensor-parallel size (TP)"), TENSOR),
-    "pipeline": ("stages", N_("Pipeline-parallel size (PP)"), STAGES),
-    "expert": ("expert", N_("Expert-parallel size (EP)"), EXPERTS),
-    "context": ("context", N_("Context-parallel size (CP)"), CONTEXT),
-    "virtual": ("virtual", N_("Virtual stages per device"), VIRTUAL),
-}
-"""Way to split a model -> its name in the address, its label, the sizes that come into question."""
 CHECKPOINTED: Final[Mapping[str, str]] = {
     "none": N_("none"),
     "selective": N_("selective: recompute all but matmuls"),
@@ -89,8 +77,6 @@ LINK_HELP: Final = N_(
     "Bandwidth to the other devices of the same machine: all links of the device together, in one "
     "direction. Data sheets often print both directions together: half of that."
 )
-# What a link to another page of budgets takes along.
-SAME_CHOICES: Final = ("model", "config", "device", *(name for name, *_more in OWN_NUMBERS))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -220,25 +206,6 @@ def _own_device(inputs: Inputs) -> ChosenDevice:
         f"bandwidth={giga}e9, link={link}e9)"
     )
     return ChosenDevice(key="", device=device, code=code)
-
-
-def choose_split(
-    inputs: Inputs, spec: ModelSpec, cluster: Cluster, way: Way, *, default: int = 1
-) -> Cluster:
-    """Show a slider over the sizes that the model allows; return the cluster split that way, too.
-
-    Args:
-        inputs: The page's inputs.
-        spec: The model.
-        cluster: How it is split so far.
-        way: How it is split further.
-        default: A constant of the page; where the model does not allow it, the next one below.
-    """
-    name, label, sizes = SPLITS[way]
-    possible = possible_sizes(spec, cluster, way, sizes)
-    first = max(size for size in possible if size <= default)
-    size = inputs.select_slider(name, _(label), possible, default=first)
-    return split_further(cluster, way, size)
 
 
 def note_long_context(spec: ModelSpec, num_tokens: int) -> None:

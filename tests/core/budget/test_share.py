@@ -6,7 +6,11 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster, DeviceSpec
+<<<<<<< HEAD
 from core.budget.share import possible_sizes, shares, split_further
+=======
+from core.budget.share import first_layer, shares
+>>>>>>> plana
 from core.budget.weights.parameters import counts, share_counts
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 from tests.core.budget.refusals import refused
@@ -128,10 +132,3 @@ EXPERTS = Mixture(num_experts=8, experts_per_token=2, expert_dim=30)
 def test_a_split_that_cannot_be_is_a_sentence(spec, split, sentence):
     (devices,) = split.values()
     refused(sentence, shares, spec, cluster(devices, **split))
-
-
-def test_the_sizes_of_a_split_are_those_that_the_model_allows():
-    assert possible_sizes(model(), cluster(2), "tensor", (1, 2, 3, 8, 16, 128)) == (1, 2, 8, 16)
-    assert possible_sizes(model(), cluster(2), "pipeline", (1, 79, 80, 81)) == (1, 79, 80)
-    assert possible_sizes(model(), cluster(2), "expert", (1, 2)) == (1,)
-    assert split_further(cluster(2), "tensor", 8) == cluster(16, tensor=8)

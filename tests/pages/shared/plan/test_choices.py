@@ -10,7 +10,6 @@ from core.budget.catalogue.models import MODELS
 from pages.shared.plan.choices import (
     DEFAULT_DEVICE,
     DEFAULT_MODEL,
-    SPLITS,
     device_label,
     model_label,
     stops,
@@ -217,45 +216,3 @@ def test_this_computer_is_the_probed_device_and_a_sentence_before(open_script, m
 def test_stops_lie_close_enough_to_be_dragged_over():
     assert stops(1, 24) == (1, 2, 3, 4, 6, 8, 12, 16, 24)
     assert stops(128, 512) == (128, 192, 256, 384, 512)
-
-
-SPLIT = """
-from pages.shared.plan.choices import choose_device, choose_model, choose_split
-from pages.shared.inputs import Inputs
-from core.budget.cluster import Cluster
-demo = Inputs("demo")
-model, device = choose_model(demo), choose_device(demo)
-cluster = Cluster(device=device.device, num_devices=2)
-for way in ("tensor", "pipeline", "expert"):
-    cluster = choose_split(demo, model.spec, cluster, way, default=8 if way == "tensor" else 1)
-st.session_state["seen"] = cluster
-"""
-
-
-def test_a_slider_over_splits_has_the_stops_that_the_model_allows(open_script):
-    """Mixtral 8x7B: 32 heads, 8 of keys and values, 32 layers, 8 experts; two data ranks."""
-    app = open_script(SPLIT, demo_model="mixtral-8x7b", demo_stages="3", demo_expert="2")
-    options = {
-        way: app.select_slider(key=f"demo_{name}_choice").options
-        for way, (name, _label, _sizes) in SPLITS.items()
-        if way in {"tensor", "pipeline", "expert"}
-    }
-    assert options["tensor"] == ["1", "2", "4", "8", "16", "32"]
-    assert options["pipeline"][-1] == "32"
-    assert options["expert"] == ["1", "2"]
-    cluster = app.session_state["seen"]
-    assert (cluster.num_devices, cluster.tensor, cluster.expert) == (2 * 8 * 3, 8, 2)
-
-
-def test_virtual_stages_are_those_that_divide_the_layers_of_a_stage(open_script):
-    """Mixtral 8x7B has 32 layers: 8 for each of 4 stages."""
-    script = SPLIT.replace('"expert"', '"context", "virtual"')
-    app = open_script(script, demo_model="mixtral-8x7b", demo_stages="4", demo_virtual="4")
-    assert app.select_slider(key="demo_virtual_choice").options == ["1", "2", "4", "8"]
-    assert app.select_slider(key="demo_context_choice").options[:3] == ["1", "2", "4"]
-    cluster = app.session_state["seen"]
-    assert (cluster.virtual_stages, cluster.num_devices) == (4, 2 * 8 * 4)
-
-
-def test_a_default_that_the_model_does_not_allow_gives_way_to_the_next_below(open_script):
-    assert open_script(SPLIT, demo_model="gpt2").session_state["seen"].tensor == 6
