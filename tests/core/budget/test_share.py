@@ -6,11 +6,7 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster, DeviceSpec
-<<<<<<< HEAD
-from core.budget.share import possible_sizes, shares, split_further
-=======
-from core.budget.share import first_layer, shares
->>>>>>> plana
+from core.budget.share import shares
 from core.budget.weights.parameters import counts, share_counts
 from core.models.spec import LatentAttention, Mixture, ModelSpec
 from tests.core.budget.refusals import refused
