@@ -144,7 +144,7 @@ def test_every_page_opens_with_every_setting(open_page, probed, key, query):
     assert query != {"lock": "1"} or free <= {"lang_choice", "units_choice", "present_choice"}
 
 
-@pytest.mark.parametrize("page", ["plan/parallelism", "plan/training_memory", "plan/what_fits"])
+@pytest.mark.parametrize("page", ["plan/parallelism", "plan/training_memory"])
 def test_code_for_this_computer_imports_all_that_it_names(open_page, probed, page):
     (code,) = (
         open_page(page, plan_device="local", plan_mfu="0.5").session_state["snippets"].values()
