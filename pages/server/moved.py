@@ -91,7 +91,7 @@ class Move:
             now = self.names.get(name, name)
             if now == "hide":
                 yield now, ",".join(map(self._hidden, value.split(",")))
-            elif name.endswith(SIDE_A) and "=" in value and _is_old(name, {name: value}):
+            elif self.defaults and name.endswith(SIDE_A) and _is_old(name, {name: value}):
                 yield now, self._side(name.removesuffix(SIDE_A), value)
             else:
                 text = self.values.get(now, {}).get(value, value)
