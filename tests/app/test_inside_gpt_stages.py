@@ -74,9 +74,11 @@ def test_a_stage_of_a_block_leads_to_strides_graph_and_memory(open_page):
 def test_the_memory_of_a_block_is_that_of_this_models_sizes(open_page, opened):
     app = open_page(KEY, inside_tab="stages", inside_stage="norm_2")
     (query,) = [
-        parse_qs(link.query_string) for link in page_links(app) if "memory_" in link.query_string
+        parse_qs(link.query_string)
+        for link in page_links(app)
+        if "plan_config" in link.query_string
     ]
-    read = read_config(query["memory_config"][0])
+    read = read_config(query["plan_config"][0])
     shape = opened.model.shape
     assert (read.num_layers, read.hidden_dim, read.num_heads, read.learned_positions) == (
         shape.num_layers, shape.hidden_dim, shape.num_heads, shape.seq_len,
@@ -104,7 +106,7 @@ def test_a_number_of_an_embedding_leads_to_its_bits(open_page, opened, ids):
         ({"inside_tab": "tokens", "inside_view": "rows"}, "dtypes/bit_layouts", "bits"),
         ({"inside_tab": "stages", "inside_stage": "attention.mix"},
          "autograd/computation_graph", "graph"),
-        ({"inside_tab": "stages", "inside_stage": "norm_2"}, "plan/training_memory", "memory"),
+        ({"inside_tab": "stages", "inside_stage": "norm_2"}, "plan/training_memory", "plan"),
         ({"inside_tab": "attention"}, "tensors/broadcasting", "broad"),
         ({"inside_tab": "attention"}, "tensors/rearrange_and_einsum", "ein"),
     ],
