@@ -2,7 +2,7 @@
 
 Everything stays on 127.0.0.1, bounded in number and time. `--soak 10` adds ten minutes with thirty
 viewers and ten busy sessions, and prints how much memory the server holds. `--drag tensors` lets
-the class drag a tensor's last dimension on Strides and views instead of the model sizes.
+the class drag a tensor's last dimension on Strides and views, not the context length on Serving.
 """
 
 import argparse
@@ -21,14 +21,13 @@ import psutil
 from benchmarks.measuring import Server, cold_server, show, show_head
 from benchmarks.stream import view
 from benchmarks.streamlit_client import Session, open_session
-from core.budget.weights.sizes import SIZES as SIZE_NAMES
 from core.train.config import TrainConfig
 from core.train.control.commands import send
 from core.train.run.reader import RunReader
 from core.train.start.launch import start_run
 from core.train.start.plan import prepare
+from pages.shared.plan.choices import SERVED_CONTEXTS
 
-SIZES = tuple(SIZE_NAMES)
 NUM_SESSIONS, SECONDS_BETWEEN_MOVES = 30, 2.0
 SLOW = 1.0
 COLUMNS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # of a tensor of four rows: all are drawn
@@ -46,7 +45,11 @@ class Dragged:
 
 
 DRAGGED = {
-    "sizes": Dragged(page="model-sizes", key="sizes_size_choice", options=SIZES),
+    "serving": Dragged(
+        page="serving",
+        key="plan_context_length_choice",
+        options=tuple(map(str, SERVED_CONTEXTS)),
+    ),
     "tensors": Dragged(
         page="strides-and-views",
         key="strides_columns_choice",
@@ -224,7 +227,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="of the sliders")
     parser.add_argument("--pairs", type=int, default=7, help="of windows with and without viewers")
     parser.add_argument("--window", type=float, default=6.0, help="seconds of one window")
-    parser.add_argument("--drag", choices=tuple(DRAGGED), default="sizes", help="what is dragged")
+    parser.add_argument("--drag", choices=tuple(DRAGGED), default="serving", help="what is dragged")
     parser.add_argument("--soak", type=float, default=0.0, metavar="MINUTES")
     options = parser.parse_args()
     show_head()

@@ -66,7 +66,7 @@ Rows = Iterator[Row]
 
 def size_config(key: str, **changes: object) -> TrainConfig:
     """Return the config of a reference size."""
-    settings = next(size.settings for size in SIZES if size.key == key)
+    settings = SIZES[key]
     return TrainConfig.from_json({"name": f"proof {key}", **settings, **changes})
 
 

@@ -54,7 +54,7 @@ PAIRS: Final = examples("pair", Pair)
 def slice_pair(num_columns: int, start: int, stop: int, step: int) -> Pair:
     """Return columns as a slice and as the list of the same columns; 2 rows.
 
-    >>> slice_pair(6, 0, 5, 2).second.torch
+    >>> slice_pair(6, 0, 5, 2).ways[1].torch
     'x[:, [0, 2, 4]]'
     """
     columns = list(range(num_columns)[start:stop:step])
