@@ -116,7 +116,7 @@ COUNT = """() => {
     [
         (SUMS, {}, "Repetitions"),
         (SUMS, {"lowp_tab": "updates", "lowp_update_way": "stochastic"}, "Weights"),  # numpy arrays
-        ("/training-memory", {}, "Micro-batch size"),
+        ("/training-memory", {}, "Sequence length"),
         ("/serving", {}, "Context length (tokens)"),  # a column of a fraction of a pixel
     ],
 )
