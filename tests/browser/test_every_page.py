@@ -35,13 +35,8 @@ IN_THEME = """[...document.querySelectorAll(".js-plotly-plot")].every((chart) =>
   return drawing && getComputedStyle(drawing).backgroundColor ===
     getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor;
 })"""
-# Merged tabs brought these a switch more than there should be; none may join them.
-ONE_CONTROL_TOO_MANY = {
-    "models/layers_and_parameters",
-    "train/optimizers_and_schedules",
-    "plan/what_fits",
-    "plan/parallelism",
-}
+# Its merged tab has a switch more than there should be; none may join it.
+ONE_CONTROL_TOO_MANY = {"train/optimizers_and_schedules"}
 WITHOUT_PICTURE = {"start/home", "start/lessons"}
 LOWEST_TOP = 300  # pixels from above at which a picture may begin
 MOST_TABS, MOST_CONTROLS = 6, 5

@@ -60,7 +60,7 @@ def choose_case() -> Case:
     )
     sizes = _choose_sizes() if key in FAMILIES else None
     with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
-        source: Source = _family(key, sizes) if sizes else MODELS.get(key, key)
+        source: Source = _family(key, *sizes) if sizes else MODELS.get(key, key)
         is_open = ASK.toggle(
             "open",
             _("Every block by itself"),
@@ -74,32 +74,23 @@ def choose_case() -> Case:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Sizes:
-    width: int
-    num_layers: int
-    vocabulary: int
+def _choose_sizes() -> tuple[int, int]:
+    width = ASK.select_slider("width", _("Width"), WIDTHS, default=768)
+    return width, ASK.slider("layers", _("Layers"), 1, MOST_LAYERS, default=12, step=1)
 
 
-def _choose_sizes() -> _Sizes:
-    return _Sizes(
-        width=ASK.select_slider("width", _("Width"), WIDTHS, default=768),
-        num_layers=ASK.slider("layers", _("Layers"), 1, MOST_LAYERS, default=12, step=1),
-        vocabulary=ASK.select_slider(
-            "vocabulary", _("Vocabulary"), VOCABULARIES, default=50257, labels="{:,}".format
-        ),
-    )
-
-
-def _family(key: str, sizes: _Sizes) -> Source:
+def _family(key: str, width: int, num_layers: int) -> Source:
     """Return a model of these sizes; the rest is chosen here."""
-    dividing = tuple(heads for heads in HEADS if sizes.width % heads == 0)
+    vocabulary = ASK.select_slider(
+        "vocabulary", _("Vocabulary"), VOCABULARIES, default=50257, labels="{:,}".format
+    )
+    dividing = tuple(heads for heads in HEADS if width % heads == 0)
     heads = ASK.select_slider("heads", _("Heads"), dividing, default=4)
     if key == "gpt":
         context = ASK.select_slider("context", _("Context length"), CONTEXTS, default=1024)
         return GPTShape(
-            num_layers=sizes.num_layers, hidden_dim=sizes.width, num_heads=heads,
-            vocab_size=sizes.vocabulary, seq_len=context,
+            num_layers=num_layers, hidden_dim=width, num_heads=heads,
+            vocab_size=vocabulary, seq_len=context,
         )  # fmt: skip
     sharing = tuple(kv for kv in HEADS if heads % kv == 0)
     kv_heads = ASK.select_slider("kv", _("Key and value heads"), sharing, default=1)
@@ -108,8 +99,8 @@ def _family(key: str, sizes: _Sizes) -> Source:
         help=_("8/3 is Llama-2's, 3.5 that of Llama-3 8B and 70B."),
     )  # fmt: skip
     return llama_like(
-        num_layers=sizes.num_layers, hidden_dim=sizes.width, num_heads=heads,
-        num_kv_heads=kv_heads, vocab_size=sizes.vocabulary, ffn_ratio=FFN_RATIOS[ratio],
+        num_layers=num_layers, hidden_dim=width, num_heads=heads,
+        num_kv_heads=kv_heads, vocab_size=vocabulary, ffn_ratio=FFN_RATIOS[ratio],
     )  # fmt: skip
 
 

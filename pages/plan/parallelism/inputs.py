@@ -94,10 +94,14 @@ def choose_case() -> Case:
     settings = {
         _("Training"): ("batch", "length", "step", "precision", "checkpointing", "reduce"),
         _("Devices"): (
-            "device", "sharding", "sequence", "context", "virtual", "expert", "node", "network"
+            *("device", "sharding", "sequence", "stages", "virtual", "context", "expert"),
+            *("node", "network"),
         ),
     }  # fmt: skip
-    return Case(choose_plan(("devices", "tensor", "stages", "model"), settings, _choose_overlap))
+    seen: tuple[str, ...] = ("devices", "tensor", "stages", "model")
+    if ASK.used("tab", "sharding") == "sharding":  # its program is one more
+        seen = ("devices", "tensor", "model")
+    return Case(choose_plan(seen, settings, _choose_overlap))
 
 
 def _choose_overlap() -> int:

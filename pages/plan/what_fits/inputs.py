@@ -91,7 +91,7 @@ def choose_case() -> Case:
         _("Plan"): ("work", "model", "device", "devices"),
         _("Training"): TRAINING,
         _("Devices"): (*SPREAD, "virtual"),
-        _("Time and cost"): TIME,
+        _("Time and cost"): ("tokens", *TIME),
         _("Serving"): SERVING,
     }
     chosen = choose_plan(_in_sight(work, axes), settings, _choose_all if is_map else None)
@@ -106,7 +106,7 @@ def _in_sight(work: Work, axes: PlaneName) -> Sequence[str]:
     if tab == "reach":
         return (*sizes, "model", "devices")
     if work == "train":
-        return ("length", "model", "device", "devices", "tokens")
+        return ("length", "model", "device", "devices")
     return (*sizes, "model", "device", "devices")
 
 
