@@ -42,11 +42,11 @@ class TorchError:
     """
 
     slug: str
-    type: str
     text: str
     words: str
     why: Mapping[str, str]
     fix: Mapping[str, str]
+    type: str = "RuntimeError"
     code: str = ""
     source: str = ""  # the file that says it, where `code` would take another machine
     known_by: Sequence[str] = ()

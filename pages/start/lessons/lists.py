@@ -38,7 +38,7 @@ found = [
     for each in lessons
     if path == "{all}" or each["slug"] in paths[path]["lessons"]
     if level in ("{all}", str(each["level"]))
-    and concept in ("{all}", *each["concepts"])
+    and concept in ("{all}", *each.get("concepts", ()))
     and page in ("{all}", each["page"])
 ]
 print(len(found), "lessons on", len({{each["page"] for each in found}}), "pages")
