@@ -14,11 +14,8 @@ _DARK: Final = re.compile(rb"\x01+")  # in a row of modules
 def qr_picture(address: str) -> str:
     """Return the code as the address of a picture: dark on white, with its quiet border.
 
-    Args:
-        address: The address, at most `MAX_CHARS` characters.
-
     Raises:
-        ValueError: If the address is too long.
+        ValueError: If the address has more than `MAX_CHARS` characters.
     """
     return _code(address).svg_data_uri(dark="#000", light="#fff", border=4, omitsize=True)
 
@@ -27,11 +24,8 @@ def qr_picture(address: str) -> str:
 def qr_path(address: str) -> tuple[str, int]:
     """Return the dark modules as the path of an SVG, one unit each, and the size with its border.
 
-    Args:
-        address: The address, at most `MAX_CHARS` characters.
-
     Raises:
-        ValueError: If the address is too long.
+        ValueError: If the address has more than `MAX_CHARS` characters.
     """
     code = _code(address)
     border = 4

@@ -23,17 +23,11 @@ class ShareSpentError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Visitor:
-    """Whoever asks the server for something.
+    """Whoever asks the server for something."""
 
-    Attributes:
-        address: For which is counted; of IPv6 the part that one cannot choose.
-        browser: Its signed name; empty without a cookie, then only the address counts.
-        teaches: Whether it is on this computer or gave the PIN.
-    """
-
-    address: str
-    browser: str
-    teaches: bool
+    address: str  # for which is counted; of IPv6 the part that one cannot choose
+    browser: str  # its signed name; empty without a cookie, then only the address counts
+    teaches: bool  # whether it is on this computer or gave the PIN
 
 
 def visitor_in(scope: Scope) -> Visitor:

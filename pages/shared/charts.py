@@ -32,11 +32,7 @@ def show_chart(
 
     Returns the place of its files, for more of them; None while that is closed.
 
-    Args:
-        picture: Of `core.figures`.
-        key: The page's short name and a name: "lr_memory".
-        file_name: Name of the downloads, without an ending.
-        on_click: Called with the `customdata` of a point that was clicked.
+    `file_name` has no ending; `on_click` is called with the `customdata` of a clicked point.
 
     Raises:
         ValueError: If the alt text is no sentence or the columns differ in length.
@@ -99,9 +95,8 @@ def _fit_for_streamlit(figure: "Figure") -> None:
 def meaning(figure: "Figure", units: str) -> str:
     """Return what the axes of a figure mean: a zoom holds as long as this stays the same.
 
-    Args:
-        figure: A figure; one whose axes say too little adds what they miss in `layout.meta`.
-        units: The reader's memory unit: the same bytes are another number in another unit.
+    A figure whose axes say too little adds what they miss in `layout.meta`; the same bytes are
+    another number in another of the reader's memory units.
     """
     layout = figure.layout
     axes = [layout[name] for name in layout if name.startswith(("xaxis", "yaxis"))]

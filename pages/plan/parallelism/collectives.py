@@ -55,17 +55,11 @@ MEANINGS: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rank:
-    """What one device holds.
+    """What one device holds."""
 
-    Attributes:
-        number: Its place in the group.
-        node: The machine that it is in.
-        held: Meaning of a colour -> bytes.
-    """
-
-    number: int
-    node: int
-    held: dict[str, int]
+    number: int  # its place in the group
+    node: int  # the machine that it is in
+    held: dict[str, int]  # meaning of a colour -> bytes
 
     @property
     def num_bytes(self) -> int:

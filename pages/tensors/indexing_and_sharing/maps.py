@@ -34,6 +34,7 @@ def show_map(
     part = Part(key=ASK.key(f"{name}_map"), file_name=name)
     tensor_map(
         ran,
+        steps,
         key=part.key,
         step=step % len(steps),
         index=index or telling_index(shown.layout.shape),
