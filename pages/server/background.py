@@ -74,11 +74,6 @@ class Jobs:
             names = [each for each, future in self._futures.items() if not future.done()]
         return max(names.index(name) + 1 - self._num_workers, 0) if name in names else 0
 
-    def is_running(self, name: str) -> bool:
-        """Return whether the job is waiting for its turn or under way."""
-        future = self._futures.get(name)
-        return future is not None and not future.done()
-
     def error(self, name: str) -> str:
         """Return why the job's last run failed, "" when it did not."""
         future = self._futures.get(name)

@@ -57,10 +57,6 @@ class Shares:
         self._of_students = total - min(reserve, total // 4)
         self._held: Counter[str] = Counter()
 
-    @property
-    def num_held(self) -> int:
-        return self._held[""]
-
     def check(self, visitor: Visitor, amount: int = 1) -> None:
         """Say whether that much more can be had.
 

@@ -129,11 +129,7 @@ def check_alt(alt: str) -> None:
 
 
 def show_table(table: Table) -> None:
-    """Show a table that a screen reader can walk; a long one also as one that sorts and searches.
-
-    Raises:
-        ValueError: If the columns differ in length.
-    """
+    """Show a table that a screen reader can walk; a long one also as one to sort and search."""
     written = {name: list(map(_cell, column)) for name, column in table.items()}
     frame, num_rows = _frame(written), len(_rows(table))
     st.table(frame.head(MAX_TABLE_ROWS))
@@ -144,11 +140,7 @@ def show_table(table: Table) -> None:
 
 
 def table_csv(table: Table) -> str:
-    """Return the table as CSV with a header line, every value as it is.
-
-    Raises:
-        ValueError: If the columns differ in length.
-    """
+    """Return the table as CSV with a header line, every value as it is."""
     _rows(table)
     return _frame(table).to_csv(index=False, lineterminator="\n")
 
@@ -163,11 +155,7 @@ def _frame(table: Table) -> "DataFrame":
 
 
 def table_markdown(table: Table) -> str:
-    """Return the first rows of a small table as Markdown, for the midst of a page.
-
-    Raises:
-        ValueError: If the columns differ in length.
-    """
+    """Return the first rows of a small table as Markdown, for the midst of a page."""
     rows = _rows(table)
     head = [_line(table), "|" + "---|" * len(table)]
     note = _("The first {shown} of {total} rows; the file has them all.")

@@ -55,9 +55,6 @@ class Told:
     recorded: str = ""
 
 
-NOTHING: Final = Told()
-
-
 @lru_cache(maxsize=8)
 def _empty_charts(_language: str, *, present: bool, show_prediction: bool) -> dict[str, Any]:
     """Return the charts in light and in dark; building them took half the time of a rerun."""
@@ -71,8 +68,8 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
     *,
     key: str,
     run: str,
-    told: Told = NOTHING,
-    speed: float = 0.0,
+    told: Told,
+    speed: float,
     show_prediction: bool,
     controls: Controls,
     on_command: OnCommand,

@@ -69,9 +69,9 @@ def tensor_map(  # noqa: PLR0913  what is shown, where, and who hears of a choic
 ) -> None:
     """Show the tensors of a program that is small enough to be drawn, a step at a time.
 
-    `steps` are those of `steps_of`: the inputs count as the first. `index` is of the chosen element, empty for the first one.
-    `on_choice` is called with "step:i,j". `room` is the height of the picture in pixels. `changed`
-    says which addresses of a storage are marked, in its elements.
+    `steps` are those of `steps_of`: the inputs count as the first. `index` is of the chosen
+    element, empty for the first one. `on_choice` is called with "step:i,j"; `room` is the height of
+    the picture in pixels; `changed` says which addresses of a storage are marked, in its elements.
     """
     data = {
         "tensors": {tensor.key: _tensor_row(tensor) for tensor in trace.tensors},
@@ -89,6 +89,14 @@ def tensor_map(  # noqa: PLR0913  what is shown, where, and who hears of a choic
         on_choice(str(st.session_state[key]["chosen"]))
 
     _mount(key=key, data=[data], height="content", on_chosen_change=chosen)
+
+
+def telling_index(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return an index whose places differ, so that the strides can be told apart."""
+    if 0 in shape:
+        return ()
+    last = len(shape) - 1
+    return tuple(min(2 if axis == last else 1, length - 1) for axis, length in enumerate(shape))
 
 
 def steps_of(trace: Trace) -> list[dict[str, Any]]:

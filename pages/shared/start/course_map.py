@@ -88,11 +88,7 @@ def _open(slug: str) -> None:
 
 
 def find(slug: str) -> Lesson:
-    """Return the lesson of that slug.
-
-    Raises:
-        KeyError: If there is none.
-    """
+    """Return the lesson of that slug."""
     return {lesson.slug: lesson for lesson in load_lessons()}[slug]
 
 

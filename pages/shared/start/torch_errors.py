@@ -74,11 +74,7 @@ def load_torch_errors() -> tuple[TorchError, ...]:
 
 
 def find_error(slug: str) -> TorchError:
-    """Return the error of that slug.
-
-    Raises:
-        KeyError: If there is none.
-    """
+    """Return the error of that slug."""
     return {error.slug: error for error in load_torch_errors()}[slug]
 
 

@@ -15,13 +15,18 @@ from core.tensors.rules import permute
 from core.tensors.trace import Step, Trace, TracedTensor
 from core.units import format_bytes, format_exact
 from pages.components.bit_grid.bit_grid import hex_code
-from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, steps_of, tensor_map
+from pages.components.tensor_map.tensor_map import (
+    MAX_CELLS,
+    can_be_drawn,
+    steps_of,
+    telling_index,
+    tensor_map,
+)
 from pages.shared.charts import show_table
 from pages.shared.page_links import show_link
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import presenting, unit_system
 from pages.shared.tabbed_page import Part, Shown, Tab
-from pages.shared.tensors.place import telling_index
 from pages.shared.tensors.program import show_refusal
 from pages.shared.tensors.table_cells import aten_columns, kind_text, size_text
 from pages.tensors.strides_and_views.inputs import ASK, Case
