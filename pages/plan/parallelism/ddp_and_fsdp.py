@@ -85,10 +85,7 @@ def _sharding_table(ways: Sequence[Sharding], look: Look) -> Table:
 
 
 def choose_program() -> str:
-    names = {"ddp": "DDP", "fsdp2": "FSDP2"}
-    return ASK.segmented(
-        "card", _("Program"), tuple(names), default="ddp", labels=names.__getitem__
-    )
+    return ASK.segmented("card", _("Program"), {"ddp": "DDP", "fsdp2": "FSDP2"}, default="ddp")
 
 
 def sharding(case: Case, card: str) -> Shown:
