@@ -47,9 +47,7 @@ def record(wish: Wish, folder: Path) -> Path:
 def contents(directory: Path, made: datetime) -> dict[str, bytes]:
     """Return the files of a run that a reader needs, without what tells of this machine.
 
-    Args:
-        directory: Of a run that has ended.
-        made: When; it stands in the label.
+    When it was made stands in the label.
     """
     info = json.loads((directory / INFO_FILE).read_bytes())
     machine = describe_machine()

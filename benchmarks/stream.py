@@ -25,16 +25,12 @@ JOINING_SECONDS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """What watching cost.
+    """What watching cost."""
 
-    Attributes:
-        share: CPU time of the server divided by wall time, in percent of one core.
-        delays: Milliseconds from the commit of a step to its arrival, for each viewer and step.
-        spreads: Milliseconds from the first viewer's arrival to the last one's, for each step.
-    """
-
-    share: float
+    share: float  # CPU time of the server divided by wall time, in percent of one core
+    # Milliseconds from the commit of a step to its arrival, for each viewer and step
     delays: list[float]
+    # Milliseconds from the first viewer's arrival to the last one's, for each step
     spreads: list[float]
 
 

@@ -23,36 +23,25 @@ _WHOLE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUC
 
 @dataclass(kw_only=True)
 class Session:
-    """One open session.
-
-    Attributes:
-        socket: The connection.
-        page: The page's word in the address; empty for Home.
-        query: What stands behind the question mark.
-        elements: What the runs of the script have drawn, by delta path: (kind, message).
-        widgets: The state of the inputs, as a browser would send it with every run.
-        fragments: Which part of the script draws an element, by delta path; "" if all of it does.
-        exceptions: Messages of exceptions that a run showed.
-        num_bytes: Bytes received.
-        name: What the server calls the session, once it has run.
-    """
+    """One open session."""
 
     socket: websockets.ClientConnection
-    page: str = ""
-    query: str = ""
+    page: str = ""  # the page's word in the address; empty for Home
+    query: str = ""  # what stands behind the question mark
+    # What the runs of the script have drawn, by delta path: (kind, message)
     elements: dict[tuple[int, ...], tuple[str, Any]] = field(default_factory=dict)
+    # The state of the inputs, as a browser would send it with every run
     widgets: dict[str, WidgetState] = field(default_factory=dict)
+    # Which part of the script draws an element, by delta path; "" if all of it does
     fragments: dict[tuple[int, ...], str] = field(default_factory=dict)
-    exceptions: list[str] = field(default_factory=list)
+    exceptions: list[str] = field(default_factory=list)  # messages of exceptions that a run showed
     num_bytes: int = 0
-    name: str = ""
+    name: str = ""  # what the server calls the session, once it has run
 
     async def run(self, *once: WidgetState, fragment: str = "") -> float:
-        """Ask for a run of the script and wait for its end; return the seconds it took.
+        """Ask for a run of the script, or of a fragment, and wait for its end; return its seconds.
 
-        Args:
-            once: States that are sent with this run only: a button, a trigger.
-            fragment: The part of the script that is to run; all of it if empty.
+        `once` are states that are sent with this run only: a button, a trigger.
         """
         message = BackMsg()
         state = message.rerun_script
@@ -129,10 +118,7 @@ class Session:
     async def choose(self, kind: str, key: str, **value: Any) -> float:  # noqa: ANN401
         """Move an input and run; return the seconds.
 
-        Args:
-            kind: "slider", "text_input", "number_input", ...
-            key: Its key in Python.
-            value: The field of `WidgetState` and what it becomes: `string_value="zh"`.
+        `value` is the field of `WidgetState` and what it becomes: `string_value="zh"`.
         """
         widget = self.find(kind, key).id
         self.widgets[widget] = _state(widget, value)
@@ -186,16 +172,7 @@ async def open_session(
     query: str = "",
     headers: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Session]:
-    """Open a session; the script has not run yet.
-
-    Args:
-        port: The server's port.
-        host: The server's address, of 127.0.0.0/8.
-        source: The address that the client has, of 127.0.0.0/8.
-        page: The page's word in the address; empty for Home.
-        query: What stands behind the question mark.
-        headers: Further headers of the handshake.
-    """
+    """Open a session from the address `source` at `host`; the script has not run yet."""
     async with websockets.connect(
         f"ws://{host}:{port}/_stcore/stream",
         origin=websockets.Origin(f"http://{host}:{port}"),

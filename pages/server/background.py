@@ -32,13 +32,7 @@ class Jobs:
         max_waiting: int = MAX_WAITING,
         counted_as: Callable[[], str] = lambda: "",
     ) -> None:
-        """Start the pool.
-
-        Args:
-            num_workers: Jobs at a time.
-            max_waiting: Jobs that wait for their turn.
-            counted_as: The address of who asks; "" for one whose jobs are not counted.
-        """
+        """Start the pool; `counted_as` is the address of who asks, "" if nobody counts."""
         self._counted_as, self._asked_by = counted_as, dict[str, str]()
         self._pool = ThreadPoolExecutor(num_workers, thread_name_prefix="costly")
         self._max_jobs = num_workers + max_waiting
@@ -59,11 +53,8 @@ class Jobs:
     ) -> T:
         """Run `act` in the pool, or join the job of that name, and return what it returns.
 
-        Args:
-            name: The same name must mean the same work.
-            act: Called in a thread of the pool, without a session of Streamlit.
-            on_wait: Called five times a second with the number of jobs that come first, for a
-                sentence of progress; 0 once the job runs.
+        The same name must mean the same work; it has no session of Streamlit. `on_wait` is called
+        five times a second with the number of jobs that come first, 0 once the job runs.
 
         Raises:
             PoolFullError: If too many jobs wait already.
@@ -82,11 +73,6 @@ class Jobs:
         with self._lock:
             names = [each for each, future in self._futures.items() if not future.done()]
         return max(names.index(name) + 1 - self._num_workers, 0) if name in names else 0
-
-    def is_running(self, name: str) -> bool:
-        """Return whether the job is waiting for its turn or under way."""
-        future = self._futures.get(name)
-        return future is not None and not future.done()
 
     def error(self, name: str) -> str:
         """Return why the job's last run failed, "" when it did not."""

@@ -36,15 +36,10 @@ class ControlRefusedError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Peer:
-    """The other end of this session's connection.
+    """The other end of this session's connection."""
 
-    Attributes:
-        address: Its IP address; empty when there is no connection.
-        proxied: Whether a proxy stands between.
-    """
-
-    address: str
-    proxied: bool
+    address: str  # its IP address; empty when there is no connection
+    proxied: bool  # whether a proxy stands between
 
     @property
     def is_here(self) -> bool:

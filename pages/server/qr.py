@@ -1,4 +1,4 @@
-"""An address as a QR code: for the projector and for the terminal."""
+"""An address of at most `MAX_CHARS` as a QR code: for the projector and for the terminal."""
 
 import functools
 import io
@@ -12,27 +12,13 @@ _DARK: Final = re.compile(rb"\x01+")  # in a row of modules
 
 
 def qr_picture(address: str) -> str:
-    """Return the code as the address of a picture: dark on white, with its quiet border.
-
-    Args:
-        address: The address, at most `MAX_CHARS` characters.
-
-    Raises:
-        ValueError: If the address is too long.
-    """
+    """Return the code as the address of a picture: dark on white, with its quiet border."""
     return _code(address).svg_data_uri(dark="#000", light="#fff", border=4, omitsize=True)
 
 
 @functools.lru_cache(maxsize=64)  # 50 ms for a long one, and every picture of a page asks for it
 def qr_path(address: str) -> tuple[str, int]:
-    """Return the dark modules as the path of an SVG, one unit each, and the size with its border.
-
-    Args:
-        address: The address, at most `MAX_CHARS` characters.
-
-    Raises:
-        ValueError: If the address is too long.
-    """
+    """Return the dark modules as the path of an SVG, and the size with its border."""
     code = _code(address)
     border = 4
     runs = [
@@ -44,11 +30,7 @@ def qr_path(address: str) -> tuple[str, int]:
 
 
 def qr_terminal(address: str) -> str:
-    """Return the code in half blocks, for a terminal.
-
-    Raises:
-        ValueError: If the address is too long.
-    """
+    """Return the code in half blocks, for a terminal."""
     text = io.StringIO()
     _code(address).terminal(out=text, border=2, compact=True)
     return text.getvalue()

@@ -71,9 +71,6 @@ def turns() -> Turns:
 def take_turn(action: str) -> None:
     """Count one turn of the browser that looks, in all its sessions, and of its address.
 
-    Args:
-        action: A key of `LIMITS`.
-
     Raises:
         TooOftenError: If it had as many as it may have; says when the next one is free.
     """

@@ -29,8 +29,7 @@ class Line:
     def slot(self, *, waits: bool = True) -> Iterator[None]:
         """Wait for a slot, at most for the patience; give it back however the block ends.
 
-        Args:
-            waits: False for who goes past the line and takes no slot: a class's teacher.
+        A class's teacher does not wait, and takes no slot.
         """
         turn = threading.Event()
         if waits:

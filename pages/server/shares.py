@@ -23,17 +23,11 @@ class ShareSpentError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Visitor:
-    """Whoever asks the server for something.
+    """Whoever asks the server for something."""
 
-    Attributes:
-        address: For which is counted; of IPv6 the part that one cannot choose.
-        browser: Its signed name; empty without a cookie, then only the address counts.
-        teaches: Whether it is on this computer or gave the PIN.
-    """
-
-    address: str
-    browser: str
-    teaches: bool
+    address: str  # for which is counted; of IPv6 the part that one cannot choose
+    browser: str  # its signed name; empty without a cookie, then only the address counts
+    teaches: bool  # whether it is on this computer or gave the PIN
 
 
 def visitor_in(scope: Scope) -> Visitor:
@@ -62,10 +56,6 @@ class Shares:
         self._of_browser, self._of_address = of_browser, 2 * total // 3
         self._of_students = total - min(reserve, total // 4)
         self._held: Counter[str] = Counter()
-
-    @property
-    def num_held(self) -> int:
-        return self._held[""]
 
     def check(self, visitor: Visitor, amount: int = 1) -> None:
         """Say whether that much more can be had.

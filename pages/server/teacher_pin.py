@@ -66,9 +66,7 @@ class TeacherPin:
     def check(self, given: str, who: str = "") -> None:
         """Accept the right PIN; it also forgives the wrong tries before it.
 
-        Args:
-            given: What was typed.
-            who: For whom wrong tries are counted: an address, or a browser known for its own.
+        Wrong ones are counted for `who`: an address, or a browser known for its own.
 
         Raises:
             WrongPinError: It is wrong, or the pause after too many wrong ones is not over.

@@ -67,9 +67,7 @@ def with_caveats(text: str) -> str:
 def headline(text: str, *, waits: bool = False) -> None:
     """Show the sentence that states the page's number; lessons are checked against it.
 
-    Args:
-        text: Translated.
-        waits: Whether it stays unsaid: a question about it is open, and not answered yet.
+    While a question about it is open and not answered yet, it waits unsaid.
     """
     text = with_caveats(text)
     st.session_state[HEADLINE] = text
@@ -124,12 +122,7 @@ def _rules_below(item: Item) -> list[str]:
 
 
 def explained_number(label: str, item: Item) -> None:
-    """Show a number; what stands behind it opens at the mark beside its label.
-
-    Args:
-        label: Translated name of the number.
-        item: The number.
-    """
+    """Show a number; what stands behind it opens at the mark beside its label."""
     st.metric(
         f"{label} :gray[· {_(KIND_WORDS[item.kind])}]",
         hedged(written(item.amount, item.unit), item),
@@ -145,9 +138,7 @@ def if_fitted(text: str, *, fits: bool) -> str:
 def show_code(name: str, source: str) -> None:
     """Show Python that reproduces the headline number, closed until asked for.
 
-    Args:
-        name: Unique on the page; the suite finds the snippet by it and runs it.
-        source: Complete Python that prints the number, run from the product's folder.
+    It is complete, and runs in the product's folder; the suite finds it by its name and runs it.
     """
     cast("dict[str, str]", st.session_state.setdefault(SNIPPETS, {}))[name] = source
     # Sent only when it is opened: what colours code takes a browser a quarter of a second to load.

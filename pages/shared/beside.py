@@ -51,39 +51,23 @@ _BAR: Final = 0.36  # of a row
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Compared:
-    """One side of a comparison.
+    """One side of a comparison."""
 
-    Attributes:
-        name: What it is, in a few translated words.
-        rows: Translated label and number, the one that the headline compares first.
-        verdict: Whether it fits, translated; "" where that is no question.
-        code: Python that computes the numbers.
-    """
-
-    name: str
-    rows: Rows
-    verdict: str = ""
-    code: str = ""
+    name: str  # what it is, in a few translated words
+    rows: Rows  # translated label and number, the one that the headline compares first
+    verdict: str = ""  # whether it fits, translated; "" where that is no question
+    code: str = ""  # Python that computes the numbers
 
 
 def beside(side_of: Callable[..., Compared]) -> Callable[[Sequence[Any], Sequence[Any]], Shown]:
-    """Return what shows two sides, given what a tab says of one.
-
-    Args:
-        side_of: Takes what the tab's `show` takes.
-    """
+    """Return what shows two sides, given what a tab says of one for what its `show` takes."""
     return lambda a, b: shown(side_of(*a), side_of(*b))
 
 
 def named_beside(
     words_of: Callable[[Any], Sequence[str]], side_of: Callable[[Any, str], Compared]
 ) -> Callable[[Sequence[Any], Sequence[Any]], Shown]:
-    """Return what shows two sides that are called by the words in which they differ.
-
-    Args:
-        words_of: Takes what the page has chosen.
-        side_of: Takes that and the name.
-    """
+    """Return what shows two sides that are called by the words in which they differ."""
 
     def show(a: Sequence[Any], b: Sequence[Any]) -> Shown:
         both = (a[0], b[0])
@@ -126,9 +110,7 @@ def shown(a: Compared, b: Compared) -> Shown:
 def sentence(pair: Pair, verdicts: Sequence[str] = ("", "")) -> str:
     """Return how many times A's number B's is, and whether they fit.
 
-    Args:
-        pair: The row that matters most.
-        verdicts: Whether A fits and B does; "" where that is no question.
+    `pair` is the row that matters most.
     """
     other, same = _MORE[pair.unit]
     a, b = (written(amount, pair.unit) for amount in pair.amounts)
@@ -162,10 +144,7 @@ def signed(difference: float, unit: str) -> str:
 def side_by_side_picture(pairs: Sequence[Pair], names: tuple[str, str], look: Look) -> Picture:
     """Return two bars for each row on one axis; rows of another unit have an axis of their own.
 
-    Args:
-        pairs: The rows, the most important first.
-        names: What the two sides are called.
-        look: How the reader wants to see.
+    The most important row comes first.
     """
     shown = pairs[: MOST_ROWS[look.present]]
     drawing, layout = Drawing(), look.layout()

@@ -32,11 +32,7 @@ def show_chart(
 
     Returns the place of its files, for more of them; None while that is closed.
 
-    Args:
-        picture: Of `core.figures`.
-        key: The page's short name and a name: "lr_memory".
-        file_name: Name of the downloads, without an ending.
-        on_click: Called with the `customdata` of a point that was clicked.
+    `file_name` has no ending; `on_click` is called with the `customdata` of a clicked point.
 
     Raises:
         ValueError: If the alt text is no sentence or the columns differ in length.
@@ -99,9 +95,8 @@ def _fit_for_streamlit(figure: "Figure") -> None:
 def meaning(figure: "Figure", units: str) -> str:
     """Return what the axes of a figure mean: a zoom holds as long as this stays the same.
 
-    Args:
-        figure: A figure; one whose axes say too little adds what they miss in `layout.meta`.
-        units: The reader's memory unit: the same bytes are another number in another unit.
+    A figure whose axes say too little adds what they miss in `layout.meta`; the same bytes are
+    another number in another of the reader's memory units.
     """
     layout = figure.layout
     axes = [layout[name] for name in layout if name.startswith(("xaxis", "yaxis"))]
@@ -134,11 +129,7 @@ def check_alt(alt: str) -> None:
 
 
 def show_table(table: Table) -> None:
-    """Show a table that a screen reader can walk; a long one also as one that sorts and searches.
-
-    Raises:
-        ValueError: If the columns differ in length.
-    """
+    """Show a table that a screen reader can walk; a long one also as one to sort and search."""
     written = {name: list(map(_cell, column)) for name, column in table.items()}
     frame, num_rows = _frame(written), len(_rows(table))
     st.table(frame.head(MAX_TABLE_ROWS))
@@ -149,11 +140,7 @@ def show_table(table: Table) -> None:
 
 
 def table_csv(table: Table) -> str:
-    """Return the table as CSV with a header line, every value as it is.
-
-    Raises:
-        ValueError: If the columns differ in length.
-    """
+    """Return the table as CSV with a header line, every value as it is."""
     _rows(table)
     return _frame(table).to_csv(index=False, lineterminator="\n")
 
@@ -168,11 +155,7 @@ def _frame(table: Table) -> "DataFrame":
 
 
 def table_markdown(table: Table) -> str:
-    """Return the first rows of a small table as Markdown, for the midst of a page.
-
-    Raises:
-        ValueError: If the columns differ in length.
-    """
+    """Return the first rows of a small table as Markdown, for the midst of a page."""
     rows = _rows(table)
     head = [_line(table), "|" + "---|" * len(table)]
     note = _("The first {shown} of {total} rows; the file has them all.")

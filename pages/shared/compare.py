@@ -48,11 +48,6 @@ def offer(inputs: Inputs) -> None:
 def read_a(inputs: Inputs, text: str, choose: Callable[[], list[Any]]) -> list[Any]:
     """Show what ends the comparison and return what the page's inputs say for A's text.
 
-    Args:
-        inputs: The page's inputs.
-        text: What `kept_text` has returned.
-        choose: Asks for the inputs, as it does for the reader's own.
-
     Raises:
         ValueError: If A cannot be.
     """

@@ -21,17 +21,11 @@ _SLOTS: Final = "frame_header"
 
 @dataclass(frozen=True, slots=True)
 class _Slots:
-    """Places in the header that are filled later in the run.
+    """Places in the header that are filled later in the run."""
 
-    Attributes:
-        tabs: For the tabs on a projector, where a line of their own is one too many.
-        lessons: Filled when all settings of the page are known, as the tools are.
-        tools: "Copy link" and the keys.
-    """
-
-    tabs: DeltaGenerator
-    lessons: DeltaGenerator
-    tools: DeltaGenerator
+    tabs: DeltaGenerator  # for the tabs on a projector, where a line of their own is one too many
+    lessons: DeltaGenerator  # filled when all settings of the page are known, as the tools are
+    tools: DeltaGenerator  # "Copy link" and the keys
 
 
 def begin_run() -> None:
@@ -41,9 +35,7 @@ def begin_run() -> None:
 def page_header(doc: str | None, title: str = "") -> None:
     """Show the title of the page and its question, and keep places for lessons and tools.
 
-    Args:
-        doc: The page's `__doc__`; its first line is the question.
-        title: Translated title, if it is not the one of the menu.
+    The question is the first line of `doc`; `title` is given if it is not the one of the menu.
     """
     question = (doc or "").strip().partition("\n")[0]
     with st.container(key="page_header", horizontal=True, vertical_alignment="center"):

@@ -28,15 +28,10 @@ _MAX_WORD: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The inputs of one page.
+    """The inputs of one page."""
 
-    Attributes:
-        page: The first part of every setting's name in the address: "lr". It is public.
-        of_picture: Those that say how something is shown: they are the same for both sides of a
-            comparison.
-    """
-
-    page: str
+    page: str  # the first part of every setting's name in the address: "lr". It is public.
+    # Those that say how something is shown: they are the same for both sides of a comparison
     of_picture: Sequence[str] = ()
 
     def key(self, name: str) -> str:
@@ -299,13 +294,8 @@ def pick(
 ) -> T:
     """Return the value of an input, which is shown unless a link hides it.
 
-    Args:
-        page: The page's short name, the first part of every setting's name: "lr".
-        name: The setting's name on this page: "layers".
-        accepted: What the address may say about it; a refused value is named by the frame.
-        show: Draws the control, given Streamlit's `key` and `disabled`.
-        disabled: Whether the page itself disables the input now.
-        kept: How the session keeps a value under this key; as it is, unless said otherwise.
+    A value of the address that is not `accepted` is named by the frame. `show` draws the control,
+    given Streamlit's `key` and `disabled`; the session keeps what `kept` makes of the value.
     """
     if side := sides.reading():
         return side.take(page, name, accepted)

@@ -28,14 +28,9 @@ def run_job(
 ) -> bool:
     """Run costly work in the server's pool and return whether it was done.
 
-    Args:
-        name: The same name must mean the same work.
-        work: Called in a thread of the pool, without a session of Streamlit; it keeps its result
-            where every session finds it.
-        doing: Translated; stands above the progress.
-        failed: Stands there if the work fails, above the sentence why.
-        done: Stands there once it is done; "" where the page runs again anyway.
-        tell: Writes into the given place how far the work is, five times a second.
+    The same name must mean the same work. It has no session of Streamlit and keeps its result where
+    every session finds it; `done` is "" where the page runs again anyway. `tell` writes into the
+    given place how far the work is, five times a second.
     """
     with st.status(doing, expanded=True) as status:
         place = st.empty()
@@ -63,11 +58,7 @@ def in_turn(name: str, work: Callable[[], T], flops: float, *, doing: str) -> T:
 
     Quick work is done in the session's own, so that readers who drag do not fill the pool.
 
-    Args:
-        name: The same name must mean the same work.
-        work: Called in a thread without a session of Streamlit if it is not quick.
-        flops: Predicted.
-        doing: Translated; stands there meanwhile.
+    The same name must mean the same work, and `flops` are predicted.
 
     Raises:
         ValueError: If too much waits for the server.

@@ -23,31 +23,18 @@ PREVIOUS_KEY: Final = "previous_lesson"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lesson:
-    """A picture worth a link.
+    """A picture worth a link; titles, headlines and questions are by language."""
 
-    Attributes:
-        slug: Its name in addresses and in the reader's ticks.
-        page: The page that shows it: "train/live_run".
-        query: The settings of that page, as the address writes them.
-        title: Language -> title.
-        headline: Language -> regular expression that the page's headline matches.
-        source: Where the number comes from.
-        concepts: The concepts that it teaches: "C156".
-        prerequisites: Slugs of lessons to take before.
-        level: 1 first steps, 2 the trade, 3 deep.
-        question: Language -> what to predict; may be empty.
-    """
-
-    slug: str
-    page: str
+    slug: str  # its name in addresses and in the reader's ticks
+    page: str  # that shows it: "train/live_run"
     title: Mapping[str, str]
-    headline: Mapping[str, str]
-    source: str
-    concepts: Sequence[str]
-    level: int
-    query: Mapping[str, str] = field(default_factory=dict)
-    prerequisites: Sequence[str] = ()
-    question: Mapping[str, str] = field(default_factory=dict)
+    headline: Mapping[str, str]  # a regular expression that the page's headline matches
+    source: str  # of the number
+    level: int  # 1 first steps, 2 the trade, 3 deep
+    concepts: Sequence[str] = ()  # that it teaches: "C156"
+    query: Mapping[str, str] = field(default_factory=dict)  # as the address writes it
+    prerequisites: Sequence[str] = ()  # slugs
+    question: Mapping[str, str] = field(default_factory=dict)  # what to predict
 
 
 def in_language(words: Mapping[str, str]) -> str:
@@ -71,10 +58,7 @@ def find_lesson(
 ) -> Lesson | None:
     """Return the lesson of this page whose settings are all in force, the most particular first.
 
-    Args:
-        page: The key of the page.
-        settings: What is in force now.
-        defaults: The page's own defaults: a lesson that sets nothing shows exactly these.
+    A lesson that sets nothing shows exactly the page's own defaults.
     """
     lessons = sorted(lessons_of(page), key=lambda lesson: -len(lesson.query))
     for lesson in lessons:

@@ -63,46 +63,35 @@ class Book:
     """What a session notes about its settings: one entry of Streamlit's state.
 
     Streamlit looks through all entries at each of some forty widgets of a page.
-
-    Attributes:
-        page: The page on show, such as "train/live_run"; "" while the frame starts.
-        last_page: The one of the last run.
-        parameters: Name -> setting of this run.
-        of_frame: Those of the frame alone.
-        defaults: Page -> name -> default, as far as this reader has met them.
-        refusals: Name -> a link value that was not accepted.
-        used: Name -> what an input was when it was last seen or set by a link.
-        known: Name -> what the address said and what Streamlit held when it was last read.
-        beyond: Why no link can carry the state of the page; "" if one can.
-        holds: Name -> what turns a value of the address into what the session holds.
-        stops: Key of a slider -> the words of its stops when it was last drawn.
-        clicked: Whether this run begins with a click on a control that a field stands for.
-        overtaken: Name -> what its control says, where this run begins with another word.
-        entering: Whether the page is about to be shown by a menu, a link or a reload.
-        arrived: Whether it was in this run: no input of its own has started it.
-        switched: Whether it then was another page than before.
-        my_plan: Setting of Sizing -> the reader's own value, which no lesson overwrites.
-        in_lesson: Whether a lesson's plan stands in its place.
     """
 
-    page: str = ""
-    last_page: str = ""
-    parameters: dict[str, Parameter] = field(default_factory=dict)
-    of_frame: Mapping[str, Parameter] = field(default_factory=dict)
+    page: str = ""  # the page on show, such as "train/live_run"; "" while the frame starts
+    last_page: str = ""  # the one of the last run
+    parameters: dict[str, Parameter] = field(default_factory=dict)  # name -> setting of this run
+    of_frame: Mapping[str, Parameter] = field(default_factory=dict)  # those of the frame alone
+    # Page -> name -> default, as far as this reader has met them
     defaults: dict[str, dict[str, str]] = field(default_factory=dict)
+    # Name -> a link value that was not accepted
     refusals: dict[str, Refusal] = field(default_factory=dict)
+    # Name -> what an input was when it was last seen or set by a link
     used: dict[str, Any] = field(default_factory=dict)
+    # Name -> what the address said and what Streamlit held when it was last read
     known: dict[str, tuple[str | None, object]] = field(default_factory=dict)
-    beyond: str = ""
+    beyond: str = ""  # why no link can carry the state of the page; "" if one can
+    # Name -> what turns a value of the address into what the session holds
     holds: dict[str, Callable[[str], object]] = field(default_factory=dict)
+    # Key of a slider -> the words of its stops when it was last drawn
     stops: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    # Whether this run begins with a click on a control that a field stands for
     clicked: bool = False
+    # Name -> what its control says, where this run begins with another word
     overtaken: dict[str, str] = field(default_factory=dict)
-    entering: bool = False
-    arrived: bool = False
-    switched: bool = False
+    entering: bool = False  # whether the page is about to be shown by a menu, a link or a reload
+    arrived: bool = False  # whether it was in this run: no input of its own has started it
+    switched: bool = False  # whether it then was another page than before
+    # Setting of Sizing -> the reader's own value, which no lesson overwrites
     my_plan: dict[str, str] = field(default_factory=dict)
-    in_lesson: bool = False
+    in_lesson: bool = False  # whether a lesson's plan stands in its place
 
 
 def book() -> Book:

@@ -25,9 +25,7 @@ def kept() -> dict[str, str]:
 def address(page: str, query: Mapping[str, str]) -> str:
     """Return the address of a page, relative to the server.
 
-    Args:
-        page: The key of the page: "train/live_run".
-        query: Settings of the page; one of the frame's wins over the reader's.
+    A setting of the frame in the query wins over the reader's.
     """
     row = page_row(page)
     path = "/" if row is PAGES[0] else f"/{row.address}"

@@ -33,15 +33,7 @@ def poster(
     numbers: Sequence[tuple[str, Item]],
     small: bool = False,
 ) -> None:
-    """Show the menu for the poster of a picture, once all settings of the page are known.
-
-    Args:
-        chart: The key of the picture, or of the part that draws it.
-        file_name: Name of the downloads, without an ending.
-        headline: The sentence that answers the page's question; "" while that waits.
-        numbers: Label and number; the first ones stand on the poster.
-        small: Whether the menu stands below a part of our own, and looks as its buttons do.
-    """
+    """Show the menu for the poster of a picture, once all settings of the page are known."""
     address = full_link()
     note = _not_to_be_carried(address)
     asked = is_asked_for(chart)

@@ -36,10 +36,6 @@ def prose(page_file: str, name: str) -> None:
 
     `[[gradient]]` in the file becomes a word that explains itself.
 
-    Args:
-        page_file: The page's `__file__`.
-        name: What the text is about: "intro".
-
     Raises:
         ValueError: If the text is missing in the reader's language.
     """

@@ -31,12 +31,7 @@ def answer_waits() -> bool:
 
 
 def ask_on_demand(inputs: Inputs, ask: Callable[[], None]) -> None:
-    """Ask when the reader opens the question, or a link does: "<page>_predict=true".
-
-    Args:
-        inputs: Of the page.
-        ask: Calls `predict_then_reveal`; not called while the question is closed.
-    """
+    """Ask when the reader opens the question, or a link does: "<page>_predict=true"."""
 
     def show(*, key: str, disabled: bool) -> bool:
         del disabled  # on a locked page, too, a question may be answered
@@ -57,12 +52,8 @@ def predict_then_reveal(
 ) -> bool:
     """Ask a question and return whether the reader has committed to an answer.
 
-    Args:
-        key: The page's short name and a name: "lr_first_loss".
-        question: Translated question.
-        choices: Translated answers, exactly one of them right.
-        explanation: Translated; why the right answer is right.
-        reveal: Translated word on the button that commits, if it does more than reveal.
+    `explanation` says why the right answer is right; `reveal` stands on the button that commits, if
+    it does more than reveal.
 
     Raises:
         ValueError: If not exactly one choice is right.

@@ -116,8 +116,7 @@ def read_as(side: Side) -> Iterator[None]:
 def out_of_sight(name: str) -> Iterator[None]:
     """Let the inputs asked for inside be kept and linked, but seen by nobody.
 
-    Args:
-        name: Of the place, another one for each on a page.
+    Each such place on a page has another name.
     """
     _RUN.unseen = True
     try:

@@ -37,119 +37,78 @@ from pages.shared.settings import is_hidden, presenting
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chart:
-    """A picture in its place on a page.
+    """A picture in its place on a page."""
 
-    Attributes:
-        picture: What is drawn, said and listed.
-        file_name: Name of its downloads, without an ending.
-        key: Last part of its key, after the page's and the tab's: another one where a tab has
-            several pictures.
-        on_click: Called with what a clicked point carries.
-    """
-
-    picture: Picture
-    file_name: str
+    picture: Picture  # what is drawn, said and listed
+    file_name: str  # name of its downloads, without an ending
+    # The last part of its key: another one where a tab has several pictures
     key: str = "chart"
+    # Called with what a clicked point carries
     on_click: Callable[[Sequence[Any]], None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """A picture that the tab has drawn with one of our own parts; its poster stands below it.
+    """A picture that the tab has drawn with one of our own parts; its poster stands below it."""
 
-    Attributes:
-        key: Of the part, as a whole.
-        file_name: Name of the poster, without an ending.
-    """
-
-    key: str
-    file_name: str
+    key: str  # of the part, as a whole
+    file_name: str  # name of the poster, without an ending
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shown:
-    """What a tab shows for a case, from top to bottom.
+    """What a tab shows for a case, from top to bottom."""
 
-    Attributes:
-        headline: The sentence that answers the question; "" if the tab has drawn it itself.
-        line: A sentence under it, which the page adds.
-        beside_headline: Draws what stands to the right of it.
-        charts: The pictures.
-        part: Another one, that the tab has drawn itself.
-        numbers: Translated label and number, beside the picture.
-        beside: Draws what stands below these numbers.
-        widths: Of the picture and of the numbers beside it; on a projector they stand below.
-        numbers_below: Whether the numbers always stand in a row below the picture.
-        notes: Sentences below the picture.
-        below: Draws what stands below everything else of the tab.
-        code: Python that reproduces the headline; "" while there is no number.
-    """
-
-    headline: str = ""
-    line: str = ""
-    beside_headline: Callable[[], None] | None = None
+    headline: str = ""  # the sentence that answers the question; "" if the tab has drawn it itself
+    line: str = ""  # under it, which the page adds
+    beside_headline: Callable[[], None] | None = None  # draws what stands to the right of it
     charts: Sequence[Chart] = ()
-    part: Part | None = None
-    numbers: Sequence[tuple[str, Item]] = ()
-    beside: Callable[[], None] | None = None
+    part: Part | None = None  # another one, that the tab has drawn itself
+    numbers: Sequence[tuple[str, Item]] = ()  # translated label and number, beside the picture
+    beside: Callable[[], None] | None = None  # draws what stands below these numbers
+    # Of the picture and of the numbers beside it; on a projector they stand below
     widths: tuple[int, int] = (5, 1)
-    numbers_below: bool = False
-    notes: Sequence[str] = ()
-    below: Callable[[], None] | None = None
-    code: str = ""
+    numbers_below: bool = False  # whether the numbers always stand in a row below the picture
+    notes: Sequence[str] = ()  # sentences below the picture
+    below: Callable[[], None] | None = None  # draws what stands below everything else of the tab
+    code: str = ""  # Python that reproduces the headline; "" while there is no number
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tab:
-    """One way to look at what was chosen.
+    """One way to look at what was chosen."""
 
-    Attributes:
-        label: The word on its switch, marked for the catalogue.
-        show: Takes what the page chose, if `with_inputs`, then what the tab chose, if it does.
-        with_inputs: Whether the page's own inputs matter; where not they are kept, unseen.
-        unseen: Names of those that do not matter, where the others do.
-        choose: Shows inputs of the tab's own and returns what they say.
-        question: Asks another question than the page's.
-        reading: Another text than the page's: its name beside the page.
-        compare: Takes what `show` would for side A, then for side B, each as a sequence.
-    """
-
-    label: str
+    label: str  # the word on its switch, marked for the catalogue
+    # Takes what the page chose, if `with_inputs`, then what the tab chose, if it does
     show: Callable[..., Shown]
+    # Whether the page's own inputs matter; where not they are kept, unseen
     with_inputs: bool = True
-    unseen: Sequence[str] = ()
+    unseen: Sequence[str] = ()  # names of those that do not matter, where the others do
+    # Shows inputs of the tab's own and returns what they say
     choose: Callable[[], Any] | None = None
-    question: Callable[[], None] | None = None
-    reading: str = ""
+    question: Callable[[], None] | None = None  # asks another question than the page's
+    reading: str = ""  # another text than the page's: its name beside the page
+    # Takes what `show` would for side A, then for side B, each as a sequence
     compare: Callable[[Sequence[Any], Sequence[Any]], Shown] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Page:
-    """A page with tabs.
-
-    Attributes:
-        inputs: Its inputs.
-        tabs: Word in the address -> tab; the first one answers the page's question and is open at
-            first. At most six.
-        question: Asks the reader to predict something.
-        choose: Shows the inputs of the page and returns what they say.
-        code: Python for what was chosen, where a tab brings none of its own; it says the same error
-            that a tab has refused with.
-        refusal: What to show for choices that cannot be, given the sentence why.
-        snippet: Name of the code; else the tab's.
-        reading: The page's text: its name beside the page, or what shows it.
-        line: A sentence under the headline for what was chosen; "" for none.
-    """
+    """A page with at most six tabs; the first one answers its question and is open at first."""
 
     inputs: Inputs
-    tabs: Mapping[str, Tab]
-    question: Callable[[], None] | None = None
+    tabs: Mapping[str, Tab]  # by its word in the address
+    question: Callable[[], None] | None = None  # asks the reader to predict something
+    # Shows the inputs of the page and returns what they say
     choose: Callable[[], Any] | None = None
+    # Python where a tab brings none of its own; it says the error that a tab has refused with
     code: Callable[[Any], str] | None = None
+    # What to show for choices that cannot be, given the sentence why
     refusal: Callable[[ValueError], Shown] | None = None
-    snippet: str = ""
+    snippet: str = ""  # name of the code; else the tab's
+    # The page's text: its name beside the page, or what shows it
     reading: str | Callable[[], None] = "reading"
+    # A sentence under the headline for what was chosen; "" for none
     line: Callable[[Any], str] | None = None
 
 
@@ -178,10 +137,7 @@ class _Chosen:
 def tabbed_page(file: str, doc: str | None, page: Page) -> None:
     """Show a whole page: header, inputs, tabs, the open tab, question, code and reading.
 
-    Args:
-        file: The script's `__file__`: its style `page.css` and its texts lie beside it.
-        doc: The script's `__doc__`; its first line is the question that the page answers.
-        page: What it consists of.
+    Its style `page.css` and its texts lie beside `file`; the first line of `doc` is its question.
     """
     page_header(doc)
     if (style := Path(file).with_name("page.css")).exists():

@@ -1,9 +1,10 @@
 """Parallelism in a browser: a slider, and the ring step by step."""
 
 import json
+from pathlib import Path
 
 from core.budget.parallel.collectives import chunks, turns
-from pages.components.moving_bytes.moving_bytes import _FOLDER as FOLDER
+from pages.components.moving_bytes import moving_bytes
 from pages.components.moving_bytes.moving_bytes import start_row, turn_row
 from tests.browser.seen import drawn, headline, press, until_headline
 from tests.core.budget.parallel.held import PATTERNS, held_after
@@ -67,7 +68,7 @@ def cases():
 
 def test_the_browser_moves_the_bytes_that_python_moves(page, visit):
     visit(page, PATH)
-    source = (FOLDER / "moves.js").read_text(encoding="utf-8")
+    source = Path(moving_bytes.__file__).with_name("moves.js").read_text(encoding="utf-8")
     given, expected = zip(*cases(), strict=True)
     found = page.evaluate(COMPARE, [source, list(given)])
     for case, said, known in zip(given, found, expected, strict=True):

@@ -16,7 +16,6 @@ import streamlit as st
 from core.figures.picture import Picture
 from pages.shared import link
 from pages.shared.charts import show_chart
-from pages.shared.device import device_banner
 from pages.shared.answer import headline
 from pages.shared.header import page_header
 from pages.shared.inputs import Inputs

@@ -1,31 +1,17 @@
 """The bit grid: a number to click, in any format; its arithmetic is the browser's own codec."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import streamlit as st
 
 from core.dtypes import CodebookFormat, FloatFormat, Format, IntFormat
 from core.dtypes.number_formats.float_format import RULES
-from pages.components.bit_grid.words import grid_words
+from pages.components.bit_grid.words import WORDS
+from pages.components.part import browser_part, translated
 from pages.shared.settings import locked, presenting
 
-_FOLDER: Final = Path(__file__).parent
-# One script for the browser: each part uses the ones before it.
-_SCRIPTS: Final = ("codec", "exact", "explain", "view", "code_map", "bit_grid")
-
-
-def _read(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-_mount = st.components.v2.component(
-    "bit_grid",
-    html=_read("bit_grid.html"),
-    css=_read("bit_grid.css"),
-    js="\n".join(_read(f"{name}.js") for name in _SCRIPTS),
-)
+_mount = browser_part(__file__, "codec.js", "exact.js", "explain.js", "view.js", "code_map.js")
 
 
 def format_row(fmt: Format) -> Mapping[str, Any]:
@@ -58,26 +44,20 @@ def bit_grid(
     is_compact: bool = False,
     show_map: bool = False,
 ) -> None:
-    """Show a number as bits to click.
+    """Show a number as bits to click; a compact one without details.
 
-    Args:
-        fmt: The format, named or designed.
-        code: The code to show; the browser keeps its own newer one until this changes.
-        key: The key of this part on its page.
-        on_code: Called with the code in hexadecimal after the reader has chosen one.
-        is_compact: Leave the details out.
-        show_map: All codes below the bits, for formats of at most 16 bits.
+    The browser keeps its own newer code until this one changes. `on_code` is called with the code
+    in hexadecimal. The map shows all codes below the bits, for formats of at most 16 bits.
     """
     data: dict[str, Any] = {
         "format": format_row(fmt),
         "code": hex_code(fmt, code),
-        "words": grid_words(),
+        "words": translated(WORDS),
         "size": "compact" if is_compact else "full",
         "map": show_map,
         "locked": locked(),
         "present": presenting(),
     }
-    # Streamlit loads pandas to look into a dict, but not into a list.
     _mount(
         key=key,
         data=[data],

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from core.language import N_, _
+from core.language import N_
 
 WORDS: Final = {
     "field_sign": N_("sign"),
@@ -66,8 +66,3 @@ WORDS: Final = {
     "map_axes": N_("Rows: the upper byte of the code. Columns: the lower byte."),
     "map_scale": N_("the stronger the colour, the larger the magnitude"),
 }
-
-
-def grid_words() -> dict[str, str]:
-    """Return the words by the names that the JavaScript uses; placeholders stay in braces."""
-    return {name: _(text) for name, text in WORDS.items()}

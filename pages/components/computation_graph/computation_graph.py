@@ -1,8 +1,7 @@
 """The computation graph: a capture drawn as boxes and links, its timeline played in the browser."""
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 import streamlit as st
 
@@ -10,34 +9,12 @@ from core.autograd.collapse import View
 from core.autograd.graph import Capture
 from core.autograd.layout import Drawing
 from pages.components.computation_graph.rows import graph_rows
-from pages.components.computation_graph.words import event_words, graph_words
+from pages.components.computation_graph.words import EVENTS, WORDS
+from pages.components.part import SVG, browser_part, translated
 from pages.shared.settings import presenting, unit_system
 
 Choice = Literal["selected", "step", "expanded", "closed"]
-_FOLDER: Final = Path(__file__).parent
-# One script for the browser: each part uses the ones before it.
-_SCRIPTS: Final = (
-    "../svg/node.js",
-    "../svg/file.js",
-    "shapes.js",
-    "scene.js",
-    "timeline.js",
-    "camera.js",
-    "map.js",
-    "computation_graph.js",
-)
-
-
-def _read(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-_mount = st.components.v2.component(
-    "computation_graph",
-    html=_read("computation_graph.html"),
-    css=_read("computation_graph.css"),
-    js="\n".join(map(_read, _SCRIPTS)),
-)
+_mount = browser_part(__file__, *SVG, "shapes.js", "scene.js", "timeline.js", "camera.js", "map.js")
 
 
 def computation_graph(  # noqa: PLR0913  what is shown, where, and who hears of a choice
@@ -65,8 +42,8 @@ def computation_graph(  # noqa: PLR0913  what is shown, where, and who hears of 
         "room": room,
         "file_name": file_name,
         "heated": color_by_gradient,
-        "words": graph_words(),
-        "sentences": event_words(),
+        "words": translated(WORDS),
+        "sentences": translated(EVENTS),
     }
 
     def tell(what: Choice) -> Callable[[], None]:
@@ -77,7 +54,6 @@ def computation_graph(  # noqa: PLR0913  what is shown, where, and who hears of 
 
         return told
 
-    # Streamlit loads pandas to look into a dict, but not into a list.
     _mount(
         key=key,
         data=[data],

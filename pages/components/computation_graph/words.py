@@ -3,7 +3,8 @@
 from typing import Final
 
 from core.autograd.graph import Cut, EventKind
-from core.language import N_, _
+from core.language import N_
+from pages.components.part import FILE_WORDS
 
 WORDS: Final = {
     "picture": N_(
@@ -44,10 +45,7 @@ WORDS: Final = {
     "open_label": N_("Open the chosen module"),
     "close": N_("Close"),
     "close_label": N_("Close the module around the chosen node"),
-    "svg": "SVG",
-    "svg_label": N_("Save the picture as SVG"),
-    "png": "PNG",
-    "png_label": N_("Save the picture as PNG"),
+    **FILE_WORDS,
 }
 EVENTS: Final[dict[EventKind, str]] = {
     "forward": N_("{label} is computed: {value}"),
@@ -80,13 +78,3 @@ FINDINGS: Final = {
     "nan": N_("makes NaN of a finite gradient"),
     "inf": N_("makes infinity of a finite gradient"),
 }
-
-
-def graph_words() -> dict[str, str]:
-    """Return the words of the picture; some hold names in braces."""
-    return {name: _(text) for name, text in WORDS.items()}
-
-
-def event_words() -> dict[str, str]:
-    """Return a sentence for each kind of event, with names in braces."""
-    return {kind: _(text) for kind, text in EVENTS.items()}

@@ -5,21 +5,18 @@ the browser part reads the address at the click and fills in what it leaves out.
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
 from core.language import _
+from pages.components.part import browser_part
 from pages.shared.link import Parameter, Refusal
 
 KEY: Final = "copy_link"
-_FOLDER: Final = Path(__file__).parent
-_mount = st.components.v2.component(
-    KEY,
+_mount = browser_part(
+    __file__,
     html='<button type="button" hidden></button><span role="status" aria-live="polite"></span>',
-    js=(_FOLDER / "copy_link.js").read_text(encoding="utf-8"),
-    css=(_FOLDER / "copy_link.css").read_text(encoding="utf-8"),
 )
 
 
@@ -30,13 +27,9 @@ def copy_link(
     reachable: str = "",
     on_copied: Callable[[str], None] = lambda _link: None,
 ) -> None:
-    """Show the button.
+    """Show the button, given every setting, and the link values that were not accepted.
 
-    Args:
-        parameters: Every setting of the frame and of the page.
-        refusals: Link values that were not accepted; the address may still hold them.
-        reachable: In a class, scheme, host and port that others can reach; else empty.
-        on_copied: In a class, called with the link that was copied.
+    `reachable`: in a class, scheme, host and port that others can reach; else empty.
     """
     refused = {refusal.name for refusal in refusals}
     settings = [
@@ -49,7 +42,6 @@ def copy_link(
         for each in parameters
     ]
     words = {"copy": _("Copy link"), "copied": _("Link copied"), "failed": _("Copy this link:")}
-    # Streamlit loads pandas to look into a dict, but not into a list.
     data = [{"settings": settings, "words": words, "reachable": reachable}]
 
     def receive() -> None:

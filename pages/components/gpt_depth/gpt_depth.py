@@ -2,26 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import streamlit as st
 
-from core.language import N_, _
+from core.language import N_
 from core.models.depth import Depth
 from core.units import in_percent
+from pages.components.part import FILE_WORDS, SVG, browser_part, translated
 from pages.shared.settings import locked, presenting
 
-_FOLDER: Final = Path(__file__).parent
-# One script for the browser: each part uses the ones before it.
-_SCRIPTS: Final = (
-    "../svg/node.js",
-    "../svg/file.js",
-    "../computation_graph/shapes.js",
-    "scene.js",
-    "gpt_depth.js",
-)
+_mount = browser_part(__file__, *SVG, "../computation_graph/shapes.js", "scene.js")
 CHANCES: Final = 10_000  # a probability is sent as so many of these: 12.34 % is 1234
 WEIGHTS: Final = 1_000
 
@@ -64,10 +56,7 @@ WORDS: Final = {
     "text": N_("Your text"),
     "empty": N_("Type a text here: every key runs the model."),
     "bars": N_("Next token"),
-    "svg": "SVG",
-    "svg_label": N_("Save the picture as SVG"),
-    "png": "PNG",
-    "png_label": N_("Save the picture as PNG"),
+    **FILE_WORDS,
     "share": N_("“{token}” {share}"),
     "comma": N_(", "),
     "legend": N_(
@@ -78,23 +67,6 @@ WORDS: Final = {
         "“{token}” looks at {looks} ({attention}). After {row}, next is “{said}”, {share}."
     ),
 }
-
-
-def depth_words() -> dict[str, str]:
-    """Return the words of the picture; some hold names in braces."""
-    return {name: _(text) for name, text in WORDS.items()} | {"percent": in_percent("{number}")}
-
-
-def _read(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-_mount = st.components.v2.component(
-    "gpt_depth",
-    html=_read("gpt_depth.html"),
-    css=_read("gpt_depth.css"),
-    js="\n".join(map(_read, _SCRIPTS)),
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,16 +90,10 @@ def gpt_depth(  # noqa: PLR0913  what is shown, where, and who hears of a choice
     on_choice: Callable[[str, object], None],
     room: int,
 ) -> None:
-    """Show the picture of one model, or of two side by side.
+    """Show the picture of one model, of two side by side, or of none while there is no token.
 
-    Args:
-        panels: The models; none while there is no token.
-        token_ids: What they read.
-        signs: Token id -> a visible sign, for all that the panels show.
-        typed: What the reader has typed and pointed at.
-        key: The key of this part on its page.
-        on_choice: Called with ("text", text), ("at", number or "") and ("layer", number from 1).
-        room: Height of the picture in pixels.
+    `signs` are visible ones for all token ids that the panels show. `on_choice` is called with
+    ("text", text), ("at", number or "") and ("layer", number from 1). `room` is in pixels.
     """
     data = {
         "panels": [panel_row(panel, token_ids) for panel in panels],
@@ -139,7 +105,7 @@ def gpt_depth(  # noqa: PLR0913  what is shown, where, and who hears of a choice
         "hidden": typed.is_hidden,
         "locked": locked(),
         "room": room,
-        "words": depth_words(),
+        "words": translated(WORDS) | {"percent": in_percent("{number}")},
         "present": presenting(),
     }
 
@@ -148,5 +114,4 @@ def gpt_depth(  # noqa: PLR0913  what is shown, where, and who hears of a choice
         for name, value in choices.items() if isinstance(choices, Mapping) else ():
             on_choice(str(name), value)
 
-    # Streamlit loads pandas to look into a dict, but not into a list.
     _mount(key=key, data=[data], height="content", on_told_change=told)

@@ -1,29 +1,22 @@
 """The keys that work on every page, and the list of them that `?` opens."""
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Final
-
-import streamlit as st
 
 from core.language import _
+from pages.components.part import browser_part
 
-_FOLDER: Final = Path(__file__).parent
-_mount = st.components.v2.component(
-    "key_map",
+_mount = browser_part(
+    __file__,
     html="<button type='button' hidden>?</button><dialog><h2></h2><dl></dl><form method='dialog'>"
     "<button></button></form></dialog>",
-    js=(_FOLDER / "key_map.js").read_text(encoding="utf-8"),
-    css=(_FOLDER / "key_map.css").read_text(encoding="utf-8"),
 )
 
 
 def key_map(*, has_list: bool, on_list_wanted: Callable[[], None]) -> None:
     """Mount the keys, once a page; `reader` handles P and Escape, this part the others.
 
-    Args:
-        has_list: Whether the list of lessons is on the page.
-        on_list_wanted: Called when the pointer is at its button, or a key wants it, and it is not.
+    `on_list_wanted` is called when the pointer is at the button of the list of lessons, or a key
+    wants it, and it is not on the page.
     """
     keys = [
         {"keys": "?", "does": _("open or close this list")},
@@ -34,6 +27,5 @@ def key_map(*, has_list: bool, on_list_wanted: Callable[[], None]) -> None:
         {"keys": "Tab, Space", "does": _("reach and press any control")},
     ]
     words = {"title": _("Keys"), "close": _("Close"), "open": _("Show the keys of this page")}
-    # Streamlit loads pandas to look into a dict, but not into a list.
     data = [{"keys": keys, "words": words, "has_list": has_list}]
     _mount(key="key_map", data=data, width="content", on_list_wanted_change=on_list_wanted)

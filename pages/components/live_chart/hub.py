@@ -46,10 +46,6 @@ class Hub:
         self._eyes = ThreadPoolExecutor(1, thread_name_prefix="look")
 
     @property
-    def num_viewers(self) -> int:
-        return self._viewers.total()
-
-    @property
     def polling(self) -> bool:
         """Whether the poller is at work."""
         return self._poller is not None and not self._poller.done()

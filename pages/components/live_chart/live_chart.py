@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import streamlit as st
@@ -16,6 +15,7 @@ from pages.components.live_chart.assets import plotly_url
 from pages.components.live_chart.charts import empty_charts
 from pages.components.live_chart.feed import names_in_js
 from pages.components.live_chart.words import live_words
+from pages.components.part import browser_part
 from pages.shared.settings import presenting, unit_system
 
 Controls = Literal["enabled", "disabled", "hidden"]
@@ -26,23 +26,14 @@ MULTIPLIERS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 GOVERNORS: Final = (0.5, 1, 2, 5, 10, 20, 50, 100, None)
 MAX_NONCE: Final = 100  # characters; a UUID has 36
 
-_FOLDER: Final = Path(__file__).parent
-# One script for the browser: the last part uses the ones before it.
 _SCRIPTS: Final = (
-    *("written", "surprise", "progress", "history", "facts"),
-    *("pace", "charts", "controls", "panels", "poster"),
+    *("written.js", "surprise.js", "progress.js", "history.js", "facts.js"),
+    *("pace.js", "charts.js", "controls.js", "panels.js", "poster.js"),
 )
-
-
-def _read(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-_mount = st.components.v2.component(
-    "live_chart",
-    html=_read("live_chart.html"),
-    css=_read("live_chart.css"),
-    js="\n".join([names_in_js(), *(_read(f"{name}.js") for name in (*_SCRIPTS, "live_chart"))]),
+_mount = browser_part(
+    __file__,
+    *_SCRIPTS,
+    head=names_in_js(),
     isolate_styles=False,  # Plotly writes its own styles into the document's head
 )
 
@@ -51,23 +42,17 @@ _mount = st.components.v2.component(
 class Told:
     """What the page tells of a run, before and beside what the stream brings.
 
-    Attributes:
-        mark: Which run it is, with " ended" behind it if it has. When the stream brings another,
-            such as one that somebody has just started, or its end, the browser asks for a rerun.
-        headline: The sentence above the chart as long as there is no step.
-        recording: The preset whose recorded run is shown as long as there is no run, or empty.
+    `mark` says which run it is, with " ended" behind it if it has. When the stream brings another,
+    such as one that somebody has just started, or its end, the browser asks for a rerun.
     """
 
     mark: str = ""
     title: str = ""
-    headline: str = ""
+    headline: str = ""  # above the chart as long as there is no step
     parameters: str = ""
     waits: bool = False
-    recording: str = ""
+    recording: str = ""  # the preset whose recorded run is shown as long as there is no run
     recorded: str = ""
-
-
-NOTHING: Final = Told()
 
 
 @lru_cache(maxsize=8)
@@ -83,8 +68,8 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
     *,
     key: str,
     run: str,
-    told: Told = NOTHING,
-    speed: float = 0.0,
+    told: Told,
+    speed: float,
     show_prediction: bool,
     controls: Controls,
     on_command: OnCommand,

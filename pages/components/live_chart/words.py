@@ -4,28 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from core.language import N_, _
-from core.train.run.state import (
-    KILLED,
-    KILLED_HOLDING,
-    NON_FINITE_PAUSE,
-    NOT_SAVED,
-    OTHERS_ON_THE_GPU,
-    TIME_IS_UP,
-)
+from core.train.run import state
 from core.train.text.pieces import SIGNS
-from core.train.worker.failures import (
-    DEVICE_GONE,
-    DEVICE_LOST,
-    DEVICE_TAKEN,
-    DISK,
-    ERROR,
-    GPU_GONE,
-    HALVE_THE_BATCH,
-    HALVE_THE_BATCH_BLIND,
-    NO_KERNELS,
-    SHORTEN_THE_CONTEXT,
-    SHORTEN_THE_CONTEXT_BLIND,
-)
+from core.train.worker import failures
 from core.train.worker.turn import QUEUED
 from core.units import HOURS, MINUTES
 
@@ -123,23 +104,23 @@ SENTENCES: Final = {
 }
 # Sentences that a worker writes into its state as they are, with numbers for their braces.
 MESSAGES: Final = (
-    KILLED,
-    KILLED_HOLDING,
+    state.KILLED,
+    state.KILLED_HOLDING,
     QUEUED,
-    HALVE_THE_BATCH,
-    SHORTEN_THE_CONTEXT,
-    HALVE_THE_BATCH_BLIND,
-    SHORTEN_THE_CONTEXT_BLIND,
-    DEVICE_GONE,
-    GPU_GONE,
-    DEVICE_LOST,
-    DEVICE_TAKEN,
-    NO_KERNELS,
-    TIME_IS_UP,
-    NON_FINITE_PAUSE,
-    NOT_SAVED,
-    DISK,
-    ERROR,
+    failures.HALVE_THE_BATCH,
+    failures.SHORTEN_THE_CONTEXT,
+    failures.HALVE_THE_BATCH_BLIND,
+    failures.SHORTEN_THE_CONTEXT_BLIND,
+    failures.DEVICE_GONE,
+    failures.GPU_GONE,
+    failures.DEVICE_LOST,
+    failures.DEVICE_TAKEN,
+    failures.NO_KERNELS,
+    state.TIME_IS_UP,
+    state.NON_FINITE_PAUSE,
+    state.NOT_SAVED,
+    failures.DISK,
+    failures.ERROR,
 )
 STATUS: Final = {
     "headline": N_("Loss {loss} at step {step} of {num_steps} · {parameters} parameters"),
@@ -253,7 +234,7 @@ def live_words(translate: Translate = _) -> dict[str, str]:
     for table in (SENTENCES, STATUS, CONTROLS, PANELS, FACTS):
         texts |= _translated(translate, table)
     texts |= {f"message {message}": translate(message) for message in MESSAGES}
-    texts["others_on_the_gpu"] = translate(OTHERS_ON_THE_GPU)
+    texts["others_on_the_gpu"] = translate(state.OTHERS_ON_THE_GPU)
     texts["signs"] = "".join(f"{character}{sign}" for character, sign in SIGNS.items())
     named = {"state_": STATES, "alt_": ALTS, "source_": SOURCES, "learnt_": LEARNT}
     for prefix, table in named.items():

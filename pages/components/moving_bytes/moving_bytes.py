@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import streamlit as st
@@ -15,19 +14,11 @@ from core.budget.parallel.collectives import (
     held_at_first,
     parts_of_whole,
 )
-from core.language import N_, _
+from core.language import N_
+from pages.components.part import FILE_WORDS, SVG, browser_part, translated
 from pages.shared.settings import presenting
 
-_FOLDER: Final = Path(__file__).parent
-# One script for the browser: each part uses the ones before it.
-_SCRIPTS: Final = (
-    "../svg/node.js",
-    "../svg/file.js",
-    "../computation_graph/shapes.js",
-    "moves.js",
-    "scene.js",
-    "moving_bytes.js",
-)
+_mount = browser_part(__file__, *SVG, "../computation_graph/shapes.js", "moves.js", "scene.js")
 # Every word that the picture shows; its JavaScript holds none.
 WORDS: Final = {
     "picture": N_(
@@ -47,29 +38,8 @@ WORDS: Final = {
     "play_label": N_("Let the bytes move"),
     "speed": "{speed}×",
     "speed_label": N_("Speed"),
-    "svg": "SVG",
-    "svg_label": N_("Save the picture as SVG"),
-    "png": "PNG",
-    "png_label": N_("Save the picture as PNG"),
+    **FILE_WORDS,
 }
-_SIGNS: Final = {"back", "next", "play", "pause", "speed", "svg", "png"}
-
-
-def moving_words() -> dict[str, str]:
-    """Return the words of the picture; some hold names in braces."""
-    return {name: text if name in _SIGNS else _(text) for name, text in WORDS.items()}
-
-
-def _read(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-_mount = st.components.v2.component(
-    "moving_bytes",
-    html=_read("moving_bytes.html"),
-    css=_read("moving_bytes.css"),
-    js="\n".join(map(_read, _SCRIPTS)),
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,11 +70,7 @@ def moving_rows(
 ) -> dict[str, Any]:
     """Return what the browser draws, without what changes by the hand.
 
-    Args:
-        collective: What is sent.
-        devices: Who sends it.
-        texts: What is written of it.
-        full: Share of a bar's height at which a device is full.
+    `full` is the share of a bar's height at which a device is full.
     """
     return {
         "devices": [
@@ -149,20 +115,15 @@ def start_row(pattern: Pattern, num_ranks: int) -> dict[str, Any]:
 def moving_bytes(
     rows: dict[str, Any], *, key: str, turn: int, on_turn: Callable[[str], None], room: int
 ) -> None:
-    """Show the picture.
+    """Show what `moving_rows` returns, `turn` turns done, in a room of so many pixels in height.
 
-    Args:
-        rows: Of `moving_rows`.
-        key: The key of this part on its page.
-        turn: Turns that are done.
-        on_turn: Called with the number of turns that are done, once the picture rests.
-        room: Height of the picture in pixels.
+    `on_turn` is called with the number of turns that are done, once the picture rests.
     """
     data = rows | {
         "turn": turn,
         "room": room,
         "file_name": "moving-bytes",
-        "words": moving_words(),
+        "words": translated(WORDS),
         "present": presenting(),
     }
 
@@ -171,5 +132,4 @@ def moving_bytes(
         if value is not None:
             on_turn(str(value))
 
-    # Streamlit loads pandas to look into a dict, but not into a list.
     _mount(key=key, data=[data], height="content", on_turn_change=told)

@@ -6,17 +6,12 @@ without such a window it hears which stretch of the axis a drag has marked.
 
 import math
 from collections.abc import Callable
-from pathlib import Path
-from typing import Final
 
 import streamlit as st
 
-_FOLDER: Final = Path(__file__).parent
-_mount = st.components.v2.component(
-    "moving_window",
-    html="<i hidden></i>",
-    js=(_FOLDER / "moving_window.js").read_text(encoding="utf-8"),
-)
+from pages.components.part import browser_part
+
+_mount = browser_part(__file__, html="<i hidden></i>")
 
 
 def moving_window(
@@ -51,7 +46,6 @@ def moving_window(
         if act and seen == low and all(map(math.isfinite, (number, first, second))):
             act(first, second)
 
-    # Streamlit loads pandas to look into a dict, but not into a list.
     data = [
         {"chart": chart, "answered": st.session_state.get(answered, 0), "moves": bool(on_moved)}
     ]

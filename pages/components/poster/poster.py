@@ -7,56 +7,39 @@ So the part copies what is seen, drawn by Plotly or by a part of our own that ma
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Final
 
 import streamlit as st
 
 from core.language import _
+from pages.components.part import SVG, browser_part
 
-_FOLDER: Final = Path(__file__).parent
-# One script for the browser: each part uses the ones before it.
-_SCRIPTS: Final = ("../svg/node.js", "../svg/file.js", "seen.js", "fonts.js", "poster.js")
-_mount = st.components.v2.component(
-    "poster",
+_mount = browser_part(
+    __file__,
+    *SVG,
+    "seen.js",
+    "fonts.js",
     html='<details hidden><summary data-kind="save"></summary>'
     '<button type="button" data-kind="png"></button>'
     '<button type="button" data-kind="svg"></button></details>'
     '<span role="status" aria-live="polite"></span>',
-    js="\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in _SCRIPTS),
-    css=(_FOLDER / "poster.css").read_text(encoding="utf-8"),
 )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Poster:
-    """What stands around a picture.
+    """What stands around a picture."""
 
-    Attributes:
-        chart: The key of the drawn chart, or of the part that has drawn the picture.
-        file_name: Name of the downloads, without "-poster" and an ending.
-        title: Of the page.
-        headline: The sentence that answers its question; "" while that waits.
-        numbers: Label and value, at most five.
-        link: The address of this very picture, or a sentence why there is none.
-        code: Its QR code as "path" and "size" in modules, border and all; None if there is none.
-        code_waits: Whether there is one, to be made when a poster is asked for.
-        colors: Of background, text and what is less important.
-        fonts: Families for "text" and "code".
-        small: Whether the menu looks as the buttons of our own parts do.
-    """
-
-    chart: str
-    file_name: str
-    title: str
-    headline: str
-    numbers: Sequence[tuple[str, str]]
-    link: str
-    code: Mapping[str, str | int] | None
-    code_waits: bool
-    colors: Mapping[str, str]
-    fonts: Mapping[str, str]
-    small: bool
+    chart: str  # the key of the drawn chart, or of the part that has drawn the picture
+    file_name: str  # of the downloads, without "-poster" and an ending
+    title: str  # of the page
+    headline: str  # the sentence that answers its question; "" while that waits
+    numbers: Sequence[tuple[str, str]]  # label and value, at most five
+    link: str  # the address of this very picture, or a sentence why there is none
+    code: Mapping[str, str | int] | None  # its QR code: "path" and, with the border, "size"
+    code_waits: bool  # whether there is one, to be made when a poster is asked for
+    colors: Mapping[str, str]  # of background, text and what is less important
+    fonts: Mapping[str, str]  # families for "text" and "code"
+    small: bool  # whether the menu looks as the buttons of our own parts do
 
 
 def is_asked_for(chart: str) -> bool:
@@ -72,7 +55,6 @@ def poster_menu(poster: Poster) -> None:
         "svg": _("Poster (SVG)"),
         "waiting": _("The picture is not drawn yet."),
     }
-    # Streamlit loads pandas to look into a dict, but not into a list.
     data = [{**asdict(poster), "words": words}]
     asked = f"{poster.chart}_poster_asked"
     _mount(

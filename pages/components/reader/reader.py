@@ -5,20 +5,15 @@ another page say nothing of what is chosen for all pages.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
+from pages.components.part import browser_part
+
 HTML_LANGUAGES: Final[Mapping[str, str]] = {"en": "en", "zh": "zh-CN"}
 KEY: Final = "frame_reader"
-_FOLDER: Final = Path(__file__).parent
-_mount = st.components.v2.component(
-    "reader",
-    html="<button type='button' hidden>◐</button>",
-    js=(_FOLDER / "reader.js").read_text(encoding="utf-8"),
-    css=(_FOLDER / "reader.css").read_text(encoding="utf-8"),
-)
+_mount = browser_part(__file__, html="<button type='button' hidden>◐</button>")
 
 
 def reader(
@@ -31,13 +26,9 @@ def reader(
 ) -> None:
     """Mount the part, once a page.
 
-    Args:
-        language: "en" or "zh".
-        paths: The address of every page, for which a chosen theme holds.
-        kept: Settings that a link to another page carries.
-        words: What the theme button does: "to_light" and "to_dark".
-        on_present: Called with "1" or "0" when a key asks for the projector page or for the end
-            of it: P for either, Escape for the end.
+    A chosen theme holds for all `paths`; a link to another page carries the settings `kept`.
+    `words` are what the theme button does, "to_light" and "to_dark". `on_present` is called with
+    "1" or "0" when a key asks for the projector page (P) or for the end of it (P, Escape).
     """
 
     def turn() -> None:
@@ -45,7 +36,7 @@ def reader(
 
     _mount(
         key=KEY,
-        data=[  # Streamlit loads pandas to look into a dict, but not into a list
+        data=[
             {
                 "language": HTML_LANGUAGES[language],
                 "paths": list(paths),

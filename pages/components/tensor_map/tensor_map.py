@@ -1,7 +1,6 @@
 """The tensor map: a step's tensor as a grid, the storages as strips, a needle between them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import streamlit as st
@@ -9,20 +8,12 @@ import streamlit as st
 from core.language import N_, _
 from core.tensors.trace import Step, Trace, TracedStorage, TracedTensor
 from core.units import format_bytes
+from pages.components.part import FILE_WORDS, SVG, browser_part, translated
 from pages.shared.settings import presenting, unit_system
 
 MAX_CELLS: Final = 4096  # of one tensor, and elements of one storage, that are drawn
 MAX_VALUE_CHARS: Final = 65_536  # of all values that are sent; a map that large writes none
-_FOLDER: Final = Path(__file__).parent
-# One script for the browser: each part uses the ones before it.
-_SCRIPTS: Final = (
-    "../svg/node.js",
-    "../svg/file.js",
-    "geometry.js",
-    "draw.js",
-    "many.js",
-    "tensor_map.js",
-)
+_mount = browser_part(__file__, *SVG, "geometry.js", "draw.js", "many.js")
 # Every word that the picture shows; its JavaScript holds none.
 WORDS: Final = {
     "steps": N_("Steps of the program"),
@@ -45,10 +36,7 @@ WORDS: Final = {
     "play": "▶",
     "pause": "❚❚",
     "play_label": N_("Walk through all elements"),
-    "svg": "SVG",
-    "svg_label": N_("Save the picture as SVG"),
-    "png": "PNG",
-    "png_label": N_("Save the picture as PNG"),
+    **FILE_WORDS,
 }
 KINDS: Final = {
     "given": N_("given"),
@@ -57,23 +45,6 @@ KINDS: Final = {
     "copy": N_("copy · {size}"),
     "new": N_("new · {size}"),
 }
-
-
-def map_words() -> dict[str, str]:
-    """Return the words of the map; some hold names in braces."""
-    return {name: _(text) if any(map(str.isalpha, text)) else text for name, text in WORDS.items()}
-
-
-def _read(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-_mount = st.components.v2.component(
-    "tensor_map",
-    html=_read("tensor_map.html"),
-    css=_read("tensor_map.css"),
-    js="\n".join(map(_read, _SCRIPTS)),
-)
 
 
 def can_be_drawn(trace: Trace) -> bool:
@@ -86,6 +57,7 @@ def can_be_drawn(trace: Trace) -> bool:
 
 def tensor_map(  # noqa: PLR0913  what is shown, where, and who hears of a choice
     trace: Trace,
+    steps: Sequence[Mapping[str, Any]],
     *,
     key: str,
     step: int,
@@ -95,35 +67,36 @@ def tensor_map(  # noqa: PLR0913  what is shown, where, and who hears of a choic
     on_choice: Callable[[str], None],
     changed: Mapping[str, Sequence[int]] | None = None,
 ) -> None:
-    """Show the tensors of a program, a step at a time.
+    """Show the tensors of a program that is small enough to be drawn, a step at a time.
 
-    Args:
-        trace: What ran, small enough to be drawn.
-        key: The key of this part on its page.
-        step: The shown one; the inputs count as the first steps.
-        index: Of the chosen element; empty for the first one.
-        room: Height of the picture in pixels.
-        file_name: Of its exports, without an ending.
-        on_choice: Called with "step:i,j" after the reader has moved.
-        changed: Storage key -> addresses that are marked, in elements of that storage.
+    `steps` are those of `steps_of`: the inputs count as the first. `index` is of the chosen
+    element, empty for the first one. `on_choice` is called with "step:i,j"; `room` is the height of
+    the picture in pixels; `changed` says which addresses of a storage are marked, in its elements.
     """
     data = {
         "tensors": {tensor.key: _tensor_row(tensor) for tensor in trace.tensors},
         "storages": _storage_rows(trace.storages, changed or {}),
-        "steps": steps_of(trace),
+        "steps": list(steps),
         "step": step,
         "index": list(index),
         "room": room,
         "file_name": file_name,
-        "words": map_words(),
+        "words": translated(WORDS),
         "present": presenting(),
     }
 
     def chosen() -> None:
         on_choice(str(st.session_state[key]["chosen"]))
 
-    # Streamlit loads pandas to look into a dict, but not into a list.
     _mount(key=key, data=[data], height="content", on_chosen_change=chosen)
+
+
+def telling_index(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return an index whose places differ, so that the strides can be told apart."""
+    if 0 in shape:
+        return ()
+    last = len(shape) - 1
+    return tuple(min(2 if axis == last else 1, length - 1) for axis, length in enumerate(shape))
 
 
 def steps_of(trace: Trace) -> list[dict[str, Any]]:

@@ -2,20 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import streamlit as st
 
+from pages.components.part import browser_part
+
 Layout = Literal["list", "across", "folded"]
 STORAGE_KEY: Final = "bits-to-gpt-ticks"
-_FOLDER: Final = Path(__file__).parent
-_mount = st.components.v2.component(
-    "ticks",
-    html='<div class="ticks"></div>',
-    js=(_FOLDER / "ticks.js").read_text(encoding="utf-8"),
-    css=(_FOLDER / "ticks.css").read_text(encoding="utf-8"),
-)
+_mount = browser_part(__file__, html='<div class="ticks"></div>')
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,16 +42,11 @@ def ticks(
     layout: Layout = "list",
     suggest: bool = True,
 ) -> None:
-    """Show the rows.
+    """Show the rows as a list, across side by side, or folded: only the group to do next is open.
 
-    Args:
-        groups: Headings with their rows, in the reader's language.
-        key: The key of this part on its page.
-        words: "next" (before the suggested row) and "done" (label of a tick, with {title}).
-        on_open: Called with `opens` of the row whose title was clicked, before the page runs again.
-        layout: "list", one group under another; "across", side by side; "folded", one group open,
-            that of the row to do next, the others saying how much is done.
-        suggest: Name the row to do next above the list.
+    The words are "next" (before the row to do next, where `suggest` names it above the list) and
+    "done" (label of a tick, with {title}). `on_open` is called with `opens` of the row whose title
+    was clicked, before the page runs again.
     """
     data: dict[str, Any] = {
         "groups": [asdict(group) for group in groups],
@@ -69,5 +59,4 @@ def ticks(
     def opened() -> None:
         on_open(str(st.session_state[key]["open"]))
 
-    # Streamlit loads pandas to look into a dict, but not into a list.
     _mount(key=key, data=[data], height="content", on_open_change=opened)

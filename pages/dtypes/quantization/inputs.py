@@ -38,12 +38,11 @@ Pair = tuple[Storage, Storage]
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Case:
-    """All choices of the page: the tensor, both formats, the part looked at, the group size."""
+    """All choices of the page: the tensor, both formats, the part looked at."""
 
     chosen: Chosen
     pair: Pair
     where: Where
-    group: int
 
 
 def choose_case() -> Case:
@@ -73,7 +72,7 @@ def choose_case() -> Case:
         seed = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=0, step=1)
         where = ASK.selectbox("where", _("Part that is shown"), _WHERES, default="largest")
     chosen = make_tensor(ASK, tensor, size, seed)
-    return Case(chosen=chosen, pair=(one, other), where=where, group=group)
+    return Case(chosen=chosen, pair=(one, other), where=where)
 
 
 def _choose_rules(first: str, second: str, group: int) -> Pair:

@@ -72,20 +72,14 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Chosen:
-    """The tensor that is looked at.
-
-    Attributes:
-        shape: The shape that it has, before it was cut.
-        plain: Lines that make it as `x` with numpy (`np`) alone, or "" where core has to.
-        stored_as: The word of a file for the dtype of the tensor, or "".
-    """
+    """The tensor that is looked at."""
 
     x: Floats
-    shape: Shape
+    shape: Shape  # the shape that it has, before it was cut
     code: str
     imports: tuple[str, ...]
-    plain: str = ""
-    stored_as: str = ""
+    plain: str = ""  # lines that make it as `x` with numpy (`np`) alone, or "" where core has to
+    stored_as: str = ""  # the word of a file for the dtype of the tensor, or ""
     role: Role = "numbers"
 
     def notes(self) -> list[str]:

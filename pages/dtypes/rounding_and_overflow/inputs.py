@@ -51,21 +51,17 @@ VIEW_NAMES: Final[Mapping[Shape, str]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """What the reader asks for.
-
-    Attributes:
-        via_fp32: Whether float32 comes first, as in libraries.
-        part: Of the number line: by a rule, or as the reader has moved it; "spacing" its gaps.
-    """
+    """What the reader asks for."""
 
     text: str
     value: Fraction | float
     fmt: Format
     rounding: Rounding
     overflow: Overflow
-    via_fp32: bool
+    via_fp32: bool  # whether float32 comes first, as in libraries
     seed: int
     beside: tuple[str, ...] = ()
+    # Of the number line: by a rule, or as the reader has moved it; "spacing" its gaps
     part: View | FreePart | Literal["spacing"] = "log"
 
     @property

@@ -25,13 +25,7 @@ DTYPE_NAMES: Final = {
 
 
 def choose_dtype() -> str:
-    return ASK.selectbox(
-        "dtype",
-        _("Matmul precision"),
-        tuple(DTYPE_NAMES),
-        default="bfloat16",
-        labels=DTYPE_NAMES.__getitem__,
-    )
+    return ASK.selectbox("dtype", _("Matmul precision"), DTYPE_NAMES, default="bfloat16")
 
 
 def possible_dtype(device: DeviceSpec, wanted: str) -> str:

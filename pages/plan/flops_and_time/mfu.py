@@ -395,10 +395,8 @@ def product_sentence(product: Product, timing: MatmulTiming | None) -> str:
 
 def choose() -> Chosen:
     """Show whether a training run or one product was measured, and the inputs of that."""
-    words = {"run": _("a training run"), "matmul": _("a matmul here")}
-    what = ASK.segmented(
-        "measured", _("Measured"), tuple(words), default="run", labels=words.__getitem__
-    )
+    words = {"run": N_("a training run"), "matmul": N_("a matmul here")}
+    what = ASK.segmented("measured", _("Measured"), words, default="run")
     if what == "run":
         return choose_measured()
     product = choose_matmul()

@@ -256,13 +256,7 @@ class Below:
 
 def choose() -> Chosen:
     """Show the inputs and return what they say; copies are of the model's weights."""
-    kind = ASK.segmented(
-        "kind",
-        _("Operations"),
-        tuple(KINDS),
-        default="decode",
-        labels=lambda kind: _(KINDS[kind]),
-    )
+    kind = ASK.segmented("kind", _("Operations"), KINDS, default="decode")
     if kind == "copies":
         return choose_plan(("model", "device"), {})
     size = 0

@@ -282,8 +282,8 @@ def rule_sentence(curve: Curve, context: int, here: int, edge: Item | None) -> s
 
 def choose() -> Chosen:
     """Show whether a model or two layers are looked at, and the inputs of that."""
-    words = {"model": _("a model"), "layers": _("two layers: why 6?")}
-    of = ASK.segmented("of", _("FLOPs of"), tuple(words), default="model", labels=words.__getitem__)
+    words = {"model": N_("a model"), "layers": N_("two layers: why 6?")}
+    of = ASK.segmented("of", _("FLOPs of"), words, default="model")
     if of == "model":
         return choose_plan(("length", "model"), {})
     layers = choose_two_layers()

@@ -133,10 +133,8 @@ class Counted:
 
 def choose() -> Chosen:
     """Show whether time is counted or worked out by the rule, and the inputs of that."""
-    words = {"model": _("a model's step"), "rule": _("6ND rule")}
-    way = ASK.segmented(
-        "from", _("FLOPs from"), tuple(words), default="model", labels=words.__getitem__
-    )
+    words = {"model": N_("a model's step"), "rule": N_("6ND rule")}
+    way = ASK.segmented("from", _("FLOPs from"), words, default="model")
     return _choose_rule() if way == "rule" else _choose_counted()
 
 

@@ -55,17 +55,11 @@ MEANINGS: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rank:
-    """What one device holds.
+    """What one device holds."""
 
-    Attributes:
-        number: Its place in the group.
-        node: The machine that it is in.
-        held: Meaning of a colour -> bytes.
-    """
-
-    number: int
-    node: int
-    held: dict[str, int]
+    number: int  # its place in the group
+    node: int  # the machine that it is in
+    held: dict[str, int]  # meaning of a colour -> bytes
 
     @property
     def num_bytes(self) -> int:
@@ -360,13 +354,11 @@ def choose_collective() -> str | tuple[int, int]:
     """Return the name of a collective, or MOST; of small arrays the ranks and the step."""
     words = {name.replace(",", "").replace(" ", "-"): name for name in NAMES}
     labels = {
-        MOST: _("the one that sends most"),
-        ARRAYS: _("all-reduce of small arrays"),
-        **{key: _(name) for key, name in words.items()},
+        MOST: N_("the one that sends most"),
+        ARRAYS: N_("all-reduce of small arrays"),
+        **words,
     }
-    key = ASK.selectbox(
-        "collective", _("Collective"), tuple(labels), default=MOST, labels=labels.__getitem__
-    )
+    key = ASK.selectbox("collective", _("Collective"), labels, default=MOST)
     return choose_ring() if key == ARRAYS else words.get(key, MOST)
 
 

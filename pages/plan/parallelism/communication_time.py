@@ -37,17 +37,11 @@ _LOOKS: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinkView:
-    """What the picture of the links shows.
+    """What the picture of the links shows."""
 
-    Attributes:
-        seconds: The tree of `exposed_seconds`, axis by axis.
-        links: Axis -> message id of the link that is used.
-        compute: Seconds of compute in a step.
-    """
-
-    seconds: Item
-    links: Mapping[Axis, str]
-    compute: Item
+    seconds: Item  # the tree of `exposed_seconds`, axis by axis
+    links: Mapping[Axis, str]  # axis -> message id of the link that is used
+    compute: Item  # seconds of compute in a step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

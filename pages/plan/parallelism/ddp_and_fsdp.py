@@ -32,11 +32,8 @@ def _sizes_said(sizes: Iterable[tuple[str, float]], look: Look) -> str:
 def sharding_picture(ways: Sequence[Sharding], capacity: float, chosen: str, look: Look) -> Picture:
     """Return DDP, ZeRO and FSDP side by side: states of a device, and what it sends for that.
 
-    Args:
-        ways: One bar each.
-        capacity: Bytes of a device; its line is drawn where it is not far beyond the bars.
-        chosen: Key of the way whose name is bold.
-        look: How the reader wants to see.
+    The line of the device's capacity is drawn where it is not far beyond the bars; the name of the
+    way `chosen` is bold.
     """
     drawing, bars = Drawing(), _way_bars(ways, chosen)
     stack(drawing, bars, look, flat=True)
@@ -88,10 +85,7 @@ def _sharding_table(ways: Sequence[Sharding], look: Look) -> Table:
 
 
 def choose_program() -> str:
-    names = {"ddp": "DDP", "fsdp2": "FSDP2"}
-    return ASK.segmented(
-        "card", _("Program"), tuple(names), default="ddp", labels=names.__getitem__
-    )
+    return ASK.segmented("card", _("Program"), {"ddp": "DDP", "fsdp2": "FSDP2"}, default="ddp")
 
 
 def sharding(case: Case, card: str) -> Shown:

@@ -31,10 +31,7 @@ Schedule = Sequence[Sequence[Slot]]
 def schedule_picture(slots: Schedule, look: Look) -> Picture:
     """Return one row a stage with its forward and backward passes; a number names the micro-batch.
 
-    Args:
-        slots: The passes of each stage, as `core.budget.parallel.pipeline.schedule` returns them;
-            the later of its virtual stages are paler.
-        look: How the reader wants to see.
+    The later virtual stages of a stage are paler.
     """
     drawing, size = Drawing(), text_size(look)
     _draw_passes(drawing, slots, look)

@@ -6,12 +6,7 @@ from pages.shared.page_links import show_link
 
 
 def show_bits_link(label: str, value: float) -> None:
-    """Show a link to the bits of a number in float32.
-
-    Args:
-        label: Holds "{value}".
-        value: The number.
-    """
+    """Show a link to the bits of a number in float32; the label holds "{value}"."""
     fmt = FORMATS["float32"]
     code = hex_code(fmt, int(fmt.encode(value)))
     query = {"bits_tab": "grid", "bits_format": fmt.name, "bits_code": code}

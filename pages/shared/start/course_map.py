@@ -24,11 +24,8 @@ _WANTED: Final = "course_map_wanted"
 def show_lessons(lessons: Sequence[Lesson], *, key: str, detailed: bool) -> None:
     """Show lessons under the pages they belong to, with ticks and the one to do next.
 
-    Args:
-        lessons: In teaching order.
-        key: The key of this list on its page.
-        detailed: All pages side by side, with level and concepts under each title; else a map with
-            one page open.
+    `detailed` shows all pages side by side, with level and concepts under each title; else it is a
+    map with one page open.
     """
     groups = [
         TickGroup(
@@ -91,11 +88,7 @@ def _open(slug: str) -> None:
 
 
 def find(slug: str) -> Lesson:
-    """Return the lesson of that slug.
-
-    Raises:
-        KeyError: If there is none.
-    """
+    """Return the lesson of that slug."""
     return {lesson.slug: lesson for lesson in load_lessons()}[slug]
 
 

@@ -42,11 +42,11 @@ class TorchError:
     """
 
     slug: str
-    type: str
     text: str
     words: str
     why: Mapping[str, str]
     fix: Mapping[str, str]
+    type: str = "RuntimeError"
     code: str = ""
     source: str = ""  # the file that says it, where `code` would take another machine
     known_by: Sequence[str] = ()
@@ -74,11 +74,7 @@ def load_torch_errors() -> tuple[TorchError, ...]:
 
 
 def find_error(slug: str) -> TorchError:
-    """Return the error of that slug.
-
-    Raises:
-        KeyError: If there is none.
-    """
+    """Return the error of that slug."""
     return {error.slug: error for error in load_torch_errors()}[slug]
 
 

@@ -37,16 +37,11 @@ TOKENS: Final = _amounts("1M 10M 100M 1B 10B 100B 300B 1T 2T 5T 15T 30T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Course:
-    """What the reader wants to see: the card, the self-check, or lessons.
+    """What the reader wants to see: the card, the self-check, or lessons."""
 
-    Attributes:
-        path: A path of `load_paths`, "check", or "all".
-        lessons: Those of the path that pass all filters.
-        card: Parameters and tokens of the card to print, as people say them; None for a list.
-    """
-
-    path: str = ALL
-    lessons: Sequence[Lesson] = ()
+    path: str = ALL  # of `load_paths`, "check", or "all"
+    lessons: Sequence[Lesson] = ()  # those of the path that pass all filters
+    # Parameters and tokens of the card to print, as people say them; None for a list
     card: tuple[str, str] | None = None
 
 

@@ -38,7 +38,7 @@ found = [
     for each in lessons
     if path == "{all}" or each["slug"] in paths[path]["lessons"]
     if level in ("{all}", str(each["level"]))
-    and concept in ("{all}", *each["concepts"])
+    and concept in ("{all}", *each.get("concepts", ()))
     and page in ("{all}", each["page"])
 ]
 print(len(found), "lessons on", len({{each["page"] for each in found}}), "pages")
@@ -57,14 +57,13 @@ class CheckItem:
 
     slug: str
     lesson: str
-    concepts: tuple[str, ...]
     text: Mapping[str, str]
 
 
 @cache
 def load_self_check() -> tuple[CheckItem, ...]:
     rows = tomllib.loads(_FILE.read_text(encoding="utf-8"))["item"]
-    return tuple(CheckItem(**{**row, "concepts": tuple(row["concepts"])}) for row in rows)
+    return tuple(CheckItem(**row) for row in rows)
 
 
 def lessons(course: Course) -> Shown:

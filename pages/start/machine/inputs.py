@@ -16,8 +16,7 @@ ASK: Final = Inputs("machine")
 def asked_probe(*, again: bool = False) -> Probe | None:
     """Return the probe; None, after an error on the page, when it fails.
 
-    Args:
-        again: Ask torch in a child process although it has been asked before.
+    `again` asks torch in a child process although it has been asked before.
     """
     try:
         if again:

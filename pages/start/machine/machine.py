@@ -281,12 +281,7 @@ def usable_dtypes(device: Device) -> tuple[DtypeVerdict, ...]:
 
 
 def dtypes_picture(device: Device, look: Look) -> Picture:
-    """Return which operations of which dtypes torch could do on a device.
-
-    Args:
-        device: With its dtypes tried.
-        look: How the reader wants to see.
-    """
+    """Return which operations of which dtypes torch could do on a device."""
     told, drawing, layout = usable_dtypes(device), Drawing(), look.layout()
     verdicts = [[_verdict(dtype, operation) for dtype in told] for operation in OPERATIONS]
     drawing.trace(

@@ -155,11 +155,7 @@ def verdict_picture(
 ) -> Picture | None:
     """Return a bar for each of two numbers, or None if they are not two lengths to compare.
 
-    Args:
-        claimed: What the claim says, or what many expect instead of a true one.
-        computed: What running the code gave.
-        look: How the reader wants to see.
-        holds: Whether the claim is true.
+    Of a claim that holds, `claimed` is what many expect instead.
     """
     if claimed.amount is None or computed.amount is None:
         return None

@@ -7,10 +7,9 @@ import streamlit as st
 
 from core.language import _
 from core.tensors.trace import Trace, TracedTensor
-from pages.components.tensor_map.tensor_map import steps_of, tensor_map
+from pages.components.tensor_map.tensor_map import steps_of, telling_index, tensor_map
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Part
-from pages.shared.tensors.place import telling_index
 from pages.tensors.indexing_and_sharing.inputs import ASK
 
 ROOM: Final = {False: 360, True: 320}  # pixels of the picture, on a projector less
@@ -34,6 +33,7 @@ def show_map(
     part = Part(key=ASK.key(f"{name}_map"), file_name=name)
     tensor_map(
         ran,
+        steps,
         key=part.key,
         step=step % len(steps),
         index=index or telling_index(shown.layout.shape),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from operator import lt
 from typing import Any, Final
 
 import streamlit as st
@@ -11,16 +12,21 @@ from core.dtypes import FORMATS
 from core.language import N_, _
 from core.tensors.layout import LINE_BYTES, MAX_ADDRESSES, Layout, contiguous, trace_index
 from core.tensors.rules import permute
-from core.tensors.trace import Step, TracedTensor
+from core.tensors.trace import Step, Trace, TracedTensor
 from core.units import format_bytes, format_exact
 from pages.components.bit_grid.bit_grid import hex_code
-from pages.components.tensor_map.tensor_map import MAX_CELLS, can_be_drawn, steps_of, tensor_map
+from pages.components.tensor_map.tensor_map import (
+    MAX_CELLS,
+    can_be_drawn,
+    steps_of,
+    telling_index,
+    tensor_map,
+)
 from pages.shared.charts import show_table
 from pages.shared.page_links import show_link
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import presenting, unit_system
 from pages.shared.tabbed_page import Part, Shown, Tab
-from pages.shared.tensors.place import chosen_place
 from pages.shared.tensors.program import show_refusal
 from pages.shared.tensors.table_cells import aten_columns, kind_text, size_text
 from pages.tensors.strides_and_views.inputs import ASK, Case
@@ -31,14 +37,14 @@ ROOM: Final = {False: 400, True: 330}  # pixels of the picture, on a projector l
 
 def storage(case: Case) -> Shown:
     ran = case.trace
-    at, index = chosen_place(ASK, ran, len(steps_of(ran)) - 1)
-    tensors = {tensor.key: tensor for tensor in ran.tensors}
-    shown = tensors[steps_of(ran)[at]["tensor"]]
+    steps = steps_of(ran)
+    at, index, shown = _chosen_place(ran, [each["tensor"] for each in steps])
     step = ([None] * len(ran.inputs) + [each for each in ran.steps if each.outputs])[at]
     is_drawn = can_be_drawn(ran)
     if is_drawn:
         tensor_map(
             ran,
+            steps,
             key=ASK.key("map"),
             step=at,
             index=index,
@@ -66,6 +72,20 @@ def storage(case: Case) -> Shown:
         below=None if presenting() else partial(_below, case, shown, index, is_drawn=is_drawn),
         code=_snippet(case),
     )
+
+
+def _chosen_place(ran: Trace, shown: Sequence[str]) -> tuple[int, tuple[int, ...], TracedTensor]:
+    """Return the step and the index that the setting `at` names, as far as they are there."""
+    with st.container(key=f"bound_{ASK.key('at')}"):  # a field that nobody sees
+        said = ASK.text("at", ASK.key("at"), max_chars=60)
+    word, _colon, places = said.partition(":")
+    is_there = word.isdecimal() and int(word) < len(shown)
+    step = int(word) if is_there else len(shown) - 1
+    tensor = next(each for each in ran.tensors if each.key == shown[step])
+    shape = tensor.layout.shape
+    index = tuple(int(place) for place in places.split(",") if place.isdecimal())
+    fits = len(index) == len(shape) and all(map(lt, index, shape))
+    return step, index if is_there and fits else telling_index(shape), tensor
 
 
 def _refused(case: Case) -> str:

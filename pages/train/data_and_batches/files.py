@@ -78,14 +78,10 @@ for checkpoint in (
 
 def choose_file() -> tuple[str, str] | None:
     """Show whose tokens and in which dtype; nothing of either where checkpoints are asked for."""
-    file = ASK.segmented(
-        "file", _("Files of"), tuple(FILES), default="tokens", labels=lambda key: _(FILES[key])
-    )
+    file = ASK.segmented("file", _("Files of"), FILES, default="tokens")
     if file == "checkpoints":
         return None
-    whose = ASK.segmented(
-        "whose", _("Tokens of"), tuple(WHOSE), default="here", labels=lambda key: _(WHOSE[key])
-    )
+    whose = ASK.segmented("whose", _("Tokens of"), WHOSE, default="here")
     return whose, ASK.segmented("dtype", "dtype", DTYPES, default="uint16")
 
 

@@ -79,9 +79,7 @@ class Dealt:
 
 def choose_ranks() -> "Dealt | Again":
     """Show the sizes and switches of two epochs, or the seeds of two runs."""
-    view = ASK.segmented(
-        "view", _("Show"), tuple(VIEWS), default="order", labels=lambda key: _(VIEWS[key])
-    )
+    view = ASK.segmented("view", _("Show"), VIEWS, default="order")
     if view == "seeds":
         return choose_seeds()
     items = ASK.slider("items", _("Items"), 1, MAX_ITEMS, default=20, step=1)

@@ -13,7 +13,6 @@ from core.train.start.plan import device_in_use
 from pages.components.live_chart.live_chart import live_chart
 from pages.server.control_right import is_teacher
 from pages.shared.answer import headline
-from pages.shared.device import device_banner
 from pages.shared.header import page_header
 from pages.shared.poster import poster
 from pages.shared.prose import prose
@@ -36,7 +35,13 @@ from pages.train.live_run.runs import (
     show_viewer,
 )
 from pages.train.live_run.settings import ASK, choose_duration, choose_size, choose_wish
-from pages.train.live_run.shown_run import answer_of, code_and_graph, next_run_text, shown_run
+from pages.train.live_run.shown_run import (
+    answer_of,
+    code_and_graph,
+    device_banner,
+    next_run_text,
+    shown_run,
+)
 from pages.train.live_run.start import show_refusal, start
 
 page_header(__doc__)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+import streamlit as st
+
 from core.budget.by_hand.gpt import count_parameters
 from core.language import _
 from core.train.config import TrainConfig
@@ -94,6 +96,16 @@ def shown_run(name: str) -> ShownRun | None:
         return ShownRun(run=run, config=TrainConfig.from_json(run.info["config"]))
     except (ValueError, KeyError, OSError):
         return None  # the browser part says so where the run would be
+
+
+def device_banner(kind: str, name: str) -> None:
+    """Name the device as it calls itself; on a CPU, say that GPU numbers are not invented."""
+    with st.container(key="device_banner"):
+        if kind == "cpu":
+            text = _("Runs on the CPU {name}. What needs a GPU reads: n/a on this device.")
+        else:
+            text = _("Runs on {name}.")
+        st.caption(text.format(name=f"`{name.replace('`', '')}`"))
 
 
 def link_to_model(run: RunSummary) -> None:

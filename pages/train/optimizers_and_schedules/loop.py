@@ -104,10 +104,7 @@ class Loop:
 
 def choose_loop() -> Loop:
     """Show what is learned, the order of the statements, the steps and the rate."""
-    problem = ASK.segmented(
-        "problem", _("What is learned"), tuple(PROBLEMS), default="line",
-        labels=lambda key: _(PROBLEMS[key]),
-    )  # fmt: skip
+    problem = ASK.segmented("problem", _("What is learned"), PROBLEMS, default="line")
     words = {"-".join(order): order for order in ORDERS}
     order = ASK.selectbox(
         "order", _("Order of the statements"), tuple(words), default="-".join(USUAL),

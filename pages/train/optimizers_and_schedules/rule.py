@@ -67,21 +67,11 @@ for to_none in (True, False):
 
 def choose_switches() -> tuple[str, Rule]:
     """Return whether steps or memory are shown, and the rule by its switches, AdamW at first."""
-    view = ASK.segmented(
-        "view", _("Show"), tuple(VIEWS), default="steps", labels=lambda key: _(VIEWS[key])
-    )
-    momentum = ASK.segmented(
-        "m", _("Momentum (m)"), tuple(_MOMENTS), default="ema", labels=lambda k: _(_MOMENTS[k])
-    )
-    second = ASK.segmented(
-        "v", _("Second moment (v)"), tuple(_MOMENTS), default="ema",
-        labels=lambda k: _(_MOMENTS[k]),
-    )  # fmt: skip
+    view = ASK.segmented("view", _("Show"), VIEWS, default="steps")
+    momentum = ASK.segmented("m", _("Momentum (m)"), _MOMENTS, default="ema")
+    second = ASK.segmented("v", _("Second moment (v)"), _MOMENTS, default="ema")
     with st.popover(_("More switches"), icon=":material/build:", key=ASK.key("switches")):
-        decay = ASK.segmented(
-            "wd", _("Weight decay is"), tuple(_DECAYS), default="decoupled",
-            labels=lambda k: _(_DECAYS[k]),
-        )  # fmt: skip
+        decay = ASK.segmented("wd", _("Weight decay is"), _DECAYS, default="decoupled")
         bias = ASK.toggle("bias", _("Bias correction"), default=True)
         nesterov = ASK.toggle("nesterov", "Nesterov", default=False)
         muon = ASK.toggle("ortho", _("Orthogonalize (Muon)"), default=False)

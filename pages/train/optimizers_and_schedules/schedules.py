@@ -54,9 +54,7 @@ class Schedule:
 
 
 def choose_schedule() -> Schedule:
-    kind = ASK.selectbox(
-        "schedule", _("Schedule"), tuple(KINDS), default="warmup", labels=lambda k: _(KINDS[k])
-    )
+    kind = ASK.selectbox("schedule", _("Schedule"), KINDS, default="warmup")
     if kind == "warmup":
         total = ASK.select_slider("total", _("Steps"), TOTALS, default=100_000, labels=format_exact)
         share = (total // TOTALS[0] * each for each in WARMUPS)

@@ -14,8 +14,9 @@ import pytest
 from core.language import install_provider
 from core.language.extract import ROOT, catalogue_path, read_catalogue
 from core.language.glossary import TERMS, Term
-from pages.components.bit_grid.words import grid_words
+from pages.components.bit_grid.words import WORDS
 from pages.components.live_chart.words import live_words
+from pages.components.part import translated
 
 NOT_TO_SAY = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8"))
 PHRASES = [Term(**row) for row in NOT_TO_SAY["phrase"]]
@@ -83,7 +84,7 @@ def readings() -> Iterator[Text]:
 def to_javascript() -> Iterator[Text]:
     for language in ("en", "zh"):
         install_provider(lambda language=language: language)
-        for where, words in (("bit_grid", grid_words()), ("live_chart", live_words())):
+        for where, words in (("bit_grid", translated(WORDS)), ("live_chart", live_words())):
             yield from (Text(f"{where}.{name}", language, text) for name, text in words.items())
     install_provider(None)
 

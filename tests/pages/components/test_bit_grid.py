@@ -2,15 +2,17 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from core.dtypes import FORMATS, CodebookFormat
 from pages.components.bit_grid import bit_grid
 from pages.components.bit_grid.bit_grid import format_row, hex_code
-from pages.components.bit_grid.words import grid_words
+from pages.components.bit_grid.words import WORDS
+from pages.components.part import translated
 
-FOLDER = bit_grid._FOLDER
+FOLDER = Path(bit_grid.__file__).parent
 SOURCE = "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.*")))
 
 
@@ -28,7 +30,7 @@ def test_a_format_travels_as_json_without_losing_a_number(name):
 
 def test_every_word_that_the_browser_asks_for_is_there_in_both_languages():
     asked = set(re.findall(r"words\.(\w+)", SOURCE)) | set(re.findall(r'data-word="(\w+)"', SOURCE))
-    words = grid_words()
+    words = translated(WORDS)
 
     assert asked <= set(words), asked - set(words)
     assert all(words.values())

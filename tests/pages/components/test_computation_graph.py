@@ -3,6 +3,7 @@
 import importlib
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -23,11 +24,12 @@ from pages.components.computation_graph.texts import (
 )
 from pages.components.computation_graph.words import (
     EVENTS,
-    graph_words,
+    WORDS,
 )
+from pages.components.part import translated
 from tests.core.autograd.made_captures import fork, number, tensor, transformer
 
-FOLDER = computation_graph._FOLDER
+FOLDER = Path(computation_graph.__file__).parent
 SOURCE = "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js")))
 
 
@@ -190,7 +192,7 @@ def test_on_a_projector_a_long_label_leaves_out_what_other_boxes_say(label, make
 def test_every_word_that_the_browser_asks_for_is_there():
     asked = set(re.findall(r"words\.(\w+)", SOURCE)) - {"label"}
     acts = set(re.findall(r'data-act="(\w+)"', (FOLDER / "computation_graph.html").read_text()))
-    words = graph_words()
+    words = translated(WORDS)
 
     assert len(acts) > 8
     needed = asked | acts | {f"{act}_label" for act in acts}

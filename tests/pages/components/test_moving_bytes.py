@@ -1,16 +1,18 @@
 """What the moving bytes send to the browser: rules of turns, and every word."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from core.budget.item import Formula, item
 from core.budget.parallel.collectives import Collective
 from pages.components.moving_bytes import moving_bytes
-from pages.components.moving_bytes.moving_bytes import Device, Texts, moving_rows, moving_words
+from pages.components.moving_bytes.moving_bytes import WORDS, Device, Texts, moving_rows
+from pages.components.part import translated
 from tests.core.budget.parallel.held import PATTERNS
 
-FOLDER = moving_bytes._FOLDER
+FOLDER = Path(moving_bytes.__file__).parent
 SOURCE = "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js")))
 TEXTS = Texts(
     message="1 B", phases=[], sentences=[], legend=[("weights", "weights")], capacity="full",
@@ -54,7 +56,7 @@ def test_a_phase_is_needed_for_each_turn():
 
 
 def test_every_word_that_the_browser_asks_for_is_there():
-    words = moving_words()
+    words = translated(WORDS)
     asked = set(re.findall(r"words\.(\w+)", SOURCE))
     acts = set(
         re.findall(r"^  (\w+)[,:]", SOURCE.split("const ACTS")[1].split("};")[0], re.MULTILINE)

@@ -25,7 +25,7 @@ def test_work_that_fails_is_told_in_its_own_words_and_can_be_tried_again(open_sc
     assert app.text[0].value == "done: False"
     assert (app.status[0].label, app.status[0].state) == ("That failed", "error")
     assert "no room for it" in [each.value for each in app.status[0].markdown]
-    assert not jobs().is_running("d job")
+    assert jobs()._futures["d job"].done()
 
 
 @pytest.mark.parametrize("waiting", [0, 2])

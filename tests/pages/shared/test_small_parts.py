@@ -18,7 +18,8 @@ def test_code_is_known_to_the_suite_and_sent_only_to_a_reader_who_opens_it(open_
 
 
 def test_the_banner_names_a_cpu_and_invents_no_gpu_numbers(open_script, said):
-    text = said(open_script('device_banner("cpu", "Some `CPU`")'))[0]
+    line = "from pages.train.live_run.shown_run import device_banner\n"
+    text = said(open_script(line + 'device_banner("cpu", "Some `CPU`")'))[0]
     assert text == "Runs on the CPU `Some CPU`. What needs a GPU reads: n/a on this device."
 
 

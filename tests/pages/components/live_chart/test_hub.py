@@ -49,7 +49,7 @@ def test_the_poller_rests_when_nobody_watches(runs, served, open_stream, until, 
         assert served.live.hub.polling
         stream.close()
         until(lambda: not served.live.hub.polling)
-    assert served.live.hub.num_viewers == 0
+    assert served.live.hub._viewers.total() == 0
 
 
 def test_silence_is_broken_by_comments(runs, open_stream, monkeypatch):

@@ -1,6 +1,7 @@
 """The browser part's Python side: its words, and the commands that come back."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,9 @@ from core.train.text.pieces import SIGNS
 from pages.components.live_chart import live_chart as part
 from pages.components.live_chart.words import live_words
 
-JAVASCRIPT = "\n".join(path.read_text(encoding="utf-8") for path in part._FOLDER.glob("*.js"))
-HTML = (part._FOLDER / "live_chart.html").read_text(encoding="utf-8")
+FOLDER = Path(part.__file__).parent
+JAVASCRIPT = "\n".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js"))
+HTML = (FOLDER / "live_chart.html").read_text(encoding="utf-8")
 COMMAND = {"op": "pause", "value": None, "nonce": "n1", "run": "a-run"}
 
 

@@ -33,7 +33,7 @@ def test_more_viewers_than_the_limit_are_sent_away_until_one_leaves(
     assert answer.status == 503
     assert body == b"All 3 places are taken: try again later."
     streams[0].close()
-    until(lambda: served.live.hub.num_viewers == 2)
+    until(lambda: served.live.hub._viewers.total() == 2)
     assert open_stream(OLD).next()[0] == "snapshot"
 
 
@@ -93,10 +93,10 @@ def test_a_replay_sends_every_step_once_and_ends_with_the_last_state(finished, o
 def test_two_viewers_have_clocks_of_their_own(finished, served, open_stream, until):
     slow, fast = open_stream(f"{OLD}&speed=1"), open_stream(f"{OLD}&speed=60")
     assert slow.next()[2]["columns"]["step"][:1] == fast.next()[2]["columns"]["step"][:1]
-    assert served.live.replays.num_held == 2
-    assert served.live.hub.num_viewers == 0, "the poller has nothing to do with it"
+    assert served.live.replays._held[""] == 2
+    assert served.live.hub._viewers.total() == 0, "the poller has nothing to do with it"
     fast.close()
-    until(lambda: served.live.replays.num_held == 1)
+    until(lambda: served.live.replays._held[""] == 1)
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_many_who_ask_for_one_file_have_it_made_once_and_again_when_the_run_goes
     address = f"/live/run.html?run={OLD}"
     with ThreadPoolExecutor(8) as readers:
         asked = [readers.submit(get, served.port, address) for _reader in range(8)]
-        until(lambda: served.live.exporting.num_held == 8)
+        until(lambda: served.live.exporting._held[""] == 8)
         gate.set()
         answers = [each.result() for each in asked]
     assert {(answer.status, body) for answer, body in answers} == {(200, b"file 1")}
@@ -146,4 +146,4 @@ def test_many_who_ask_for_one_file_have_it_made_once_and_again_when_the_run_goes
     write_state(finished, RunState(state="finished", step=NUM_STEPS + 1, pid=1))
     assert get(served.port, address)[1] == b"file 3"
     assert len(set(made)) == 1, "one thread makes all files"
-    until(lambda: served.live.exporting.num_held == 0)
+    until(lambda: served.live.exporting._held[""] == 0)
