@@ -46,7 +46,7 @@ def test_the_page_opens_on_8b_on_24_gb(serve):
 def test_a_plan_that_does_not_fit_is_told_without_a_speed(serve):
     said = headline(serve(plan_concurrency="64"))
     assert "Up to 7 " in said
-    assert said.endswith("; 64 need 64.0 GiB of KV cache")
+    assert said.endswith("; 64 need 64.0 GiB of KV cache, 1.00 GiB each")
 
 
 def test_a_time_or_speed_of_a_plan_that_does_not_fit_is_one_if_it_fitted(open_page):

@@ -37,13 +37,21 @@
     if (wide(left) < wide(box) - 2 || high(left) < high(box) - 5) cut.push(words);
     if (wide(left) > 0 && high(left) > 0) texts.push({ ...left, words, parent });
   };
+  // Behind a wide gap a menu's word has the names by which typing finds it: they are not meant to be seen.
+  const widthOf = (input) => {
+    const [seen, hidden] = input.value.split(/\u2003+/);
+    if (!hidden) return input.scrollWidth;
+    const { font, paddingLeft, paddingRight } = getComputedStyle(input);
+    const pen = Object.assign(document.createElement("canvas").getContext("2d"), { font });
+    return pen.measureText(seen).width + parseFloat(paddingLeft) + parseFloat(paddingRight);
+  };
   const ignored = "style, script, noscript, .katex, [data-testid=stIconMaterial], option";
   const walk = (root) => {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const at = walker.currentNode;
       if (at.shadowRoot) walk(at.shadowRoot);
-      if (at.matches?.("input:not([type=range])") && at.checkVisibility(shown) && at.scrollWidth > at.clientWidth + 1)
+      if (at.matches?.("input:not([type=range])") && at.checkVisibility(shown) && widthOf(at) > at.clientWidth + 1)
         cut.push(at.value);
       const [words, parent] = [at.textContent.trim(), at.parentElement];
       if (at.nodeType !== 3 || !words || !parent || parent.closest(ignored) || !parent.checkVisibility(shown)) continue;

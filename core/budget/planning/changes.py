@@ -14,6 +14,7 @@ from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.item import Item
 from core.budget.planning.plan import Plan, min_devices
 from core.budget.recipe import CHECKPOINTING, LoRA
+from core.budget.serving.plan import with_context
 from core.language import N_
 
 Group = Literal["same", "slower", "numerics", "job", "devices"]
@@ -136,8 +137,9 @@ def _serving(plan: Plan) -> Iterator[Proposal]:
         yield "weight_format", "numerics", fmt, served(weight_format=fmt)
     for sequences in _halves(serving.concurrency):
         yield "concurrency", "job", sequences, served(concurrency=sequences)
-    for tokens in _halves(serving.prompt_len, _SHORTEST):
-        yield "prompt_len", "job", tokens, served(prompt_len=tokens)
+    for tokens in _halves(serving.context, _SHORTEST):
+        shorter = with_context(serving, tokens)
+        yield "prompt_len", "job", shorter.prompt_len, replace(plan, serving=shorter)
 
 
 def _after(options: tuple[str, ...], here: str) -> tuple[str, ...]:

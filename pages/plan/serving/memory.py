@@ -1,11 +1,14 @@
 """Weights and KV cache against the device, over one setting of the plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from textwrap import indent
 from typing import Final
 
 from core.budget.budget import Budget
 from core.budget.item import Item, hedged
+from core.budget.planning.plan import on_count
 from core.budget.serving.latency import decode_latency
 from core.budget.serving.memory import (
     MOST_SEQUENCES,
@@ -25,6 +28,7 @@ from pages.plan.serving.inputs import MARGIN, Case, words_of
 from pages.plan.serving.question import ask_how_many
 from pages.shared.answer import if_fitted
 from pages.shared.beside import Compared, named_beside
+from pages.shared.plan.verdict import show_changes
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
@@ -206,13 +210,24 @@ def memory(case: Case) -> Shown:
     sweep = memory_sweep(case.spec, case.plan, case.cluster, case.axis)
     picture = memory_picture(sweep, case.cluster.device.name, look())
     speed = _speed_of_a_user(case)
-    parts = [(_(part.name), part) for part in budget.item.children]
+    parts, change = [(_(part.name), part) for part in budget.item.children], _what_to_change(case)
     return Shown(
         headline=memory_sentence(case, budget, speed),
         charts=[Chart(picture=picture, file_name="serving-memory")],
+        beside=change,
+        widths=(3, 1) if change else (5, 1),
         numbers=[*parts, *([(if_fitted(_("per user"), fits=budget.fits), speed)] if speed else [])],
         code=memory_code(budget, case.plan.concurrency),
     )
+
+
+def _what_to_change(case: Case) -> Callable[[], None] | None:
+    """Return what shows the changes that make the plan fit; None where it fits or stands alone."""
+    plan = replace(case.chosen.plan, work="serve", spec=case.spec, serving=case.plan)
+    if case.plan.tensor != plan.num_devices:  # a group that cannot be: one device is shown
+        return None
+    here = on_count(plan, plan.num_devices)
+    return None if here.verdict == "fits" else partial(show_changes, plan, here)
 
 
 def _side(case: Case, name: str) -> Compared:
@@ -281,7 +296,11 @@ def _plan_said(case: Case, budget: Budget, speed: Item | None, *, fits: bool) ->
     if not fits or speed is None:
         cache = budget.item.child("KV cache")
         size = hedged(look().format_bytes(cache.amount), cache)
-        return _("{count} need {cache} of KV cache").format(count=count, cache=size)
+        if case.plan.concurrency == 1:
+            return _("{count} needs {cache} of KV cache").format(count=count, cache=size)
+        each = hedged(look().format_bytes(cache.amount / case.plan.concurrency), cache)
+        text = _("{count} need {cache} of KV cache, {each} each")
+        return text.format(count=count, cache=size, each=each)
     return ngettext(
         "{count} user gets {speed} tokens/s",
         "with {count}, each gets {speed} tokens/s",

@@ -23,6 +23,8 @@ from pages.shared.plan.own_config import own_model
 from pages.shared.settings import presenting, unit_system
 from pages.shared.sides import box
 
+_GAP: Final = 16 * "\N{EM SPACE}"
+"""Between what is seen of a label and the names by which typing finds it."""
 OWN: Final = "own"
 LOCAL: Final = "local"
 DEFAULT_MODEL: Final = "llama-2-7b"
@@ -131,12 +133,16 @@ def choose_model(inputs: Inputs, *, default: str = DEFAULT_MODEL) -> ChosenModel
 
 
 def model_label(key: str) -> str:
-    """Return a model's name for a list, with its size and its maker where there is room."""
+    """Return a model's name for a list, with its size and its maker where there is room.
+
+    The name stands once more, out of sight, with hyphens ("Qwen3-32B") and with spaces.
+    """
     if key == OWN:
         return _("my own config.json")
     spec = MODELS[key]
-    size = format_count(counts(spec).total)
-    return spec.name if presenting() else f"{spec.name} · {size} · {spec.maker}"
+    name, size = spec.name, format_count(counts(spec).total)
+    shown = name if presenting() else f"{name} · {size} · {spec.maker}"
+    return f"{shown}{_GAP}{name.replace(' ', '-')} {name.replace('-', ' ')}"
 
 
 def as_released(weight_format: str) -> str:
@@ -165,13 +171,17 @@ def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDev
 
 
 def device_label(key: str) -> str:
-    """Return a device's name for a list, with its maker and memory where there is room."""
+    """Return a device's name for a list, with its maker and memory where there is room.
+
+    It stands once more, out of sight, as it is sold: "H100-SXM-80GB".
+    """
     if key in DEVICES:
         device = DEVICES[key]
-        if presenting():
-            return device.name
         size = format_bytes(device.memory_sold, unit_system())
-        return f"{device.maker} {device.name} · {size}"
+        shown = device.name if presenting() else f"{device.maker} {device.name} · {size}"
+        short = device.name.partition(" (")[0].replace(" GB", "GB")
+        sold = short if short.endswith("GB") else f"{short} {device.memory_sold / GIB:.0f}GB"
+        return f"{shown}{_GAP}{sold.replace(' ', '-')} {sold}"
     return _("this computer") if key == LOCAL else _("a device of my own")
 
 

@@ -122,7 +122,7 @@ def how_many(fewest: Fewest) -> str:
 
 def show_changes(plan: Plan, here: Count) -> None:
     """Show up to three changes, each a button that makes it, with its number afterwards."""
-    found, title = single_changes(plan), _("What makes it fit")
+    found, title = _of_several_groups(single_changes(plan)), _("What makes it fit")
     if here.verdict == "fits":
         found, title = savings(plan), _("More than half is free")
     elif not found:
@@ -139,6 +139,13 @@ def show_changes(plan: Plan, here: Count) -> None:
             disabled=locked(),
             width="stretch",
         )
+
+
+def _of_several_groups(found: Sequence[Change]) -> Sequence[Change]:
+    """Return those to show: the first of each group before a second of one, in their order."""
+    firsts = {change.group: change for change in reversed(found)}
+    shown = sorted(found, key=lambda change: firsts[change.group] is not change)[:_MOST_CHANGES]
+    return [change for change in found if change in shown]
 
 
 def _change_label(change: Change) -> str:

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from pages.shared.start.torch_errors import TorchError, error_of
+from pages.start.home.asked_plan import asked_plan
 from pages.start.home.index import SIZING, Entry, Link, all_entries
 
 MAX_HITS: Final = 5
@@ -93,16 +94,19 @@ def looks_like_error(text: str) -> bool:
 
 
 def links_of(entry: Entry, query: str) -> Sequence[Link]:
-    """Return where an entry is shown: with the model, device and number that a query names, too."""
+    """Return where an entry is shown: with the plan and the number that a query names, too."""
     scored = index().search(query)
     if entry.kind in {"model", "device"}:
-        named = {e.kind: e.key for score, e in reversed(scored) if score >= CERTAIN}
-        named[entry.kind] = entry.key
+        named = {e.kind: e for score, e in reversed(scored) if score >= CERTAIN}
+        named[entry.kind] = entry
+        things = {kind: named[kind] for kind in ("model", "device") if kind in named}
+        said = {f"plan_{kind}": each.key for kind, each in things.items()}
+        said |= asked_plan(query, **{kind: each.names[0] for kind, each in things.items()})
         rank = {e.key: score for score, e in scored if e.kind == "page"}
         if _HOW_MANY.search(query.lower()):
             rank["plan/what_fits"] = math.inf
         return [
-            (page, {f"plan_{kind}": named[kind] for kind in ("model", "device") if kind in named})
+            (page, said | ({"plan_work": "serve"} if page == "plan/serving" else {}))
             for page in sorted(SIZING, key=lambda page: -rank.get(page, 0.0))
         ]
     numbers = [word.text for word in split(query) if word.text[0].isdigit()]

@@ -59,8 +59,8 @@ def test_a_link_chooses_model_and_device(open_script):
 
 
 def test_the_lists_name_sizes():
-    assert model_label("llama-2-70b") == "Llama-2 70B · 69.0 B · Meta"
-    assert device_label("rtx-4090") == "NVIDIA RTX 4090 · 24.0 GiB"
+    assert model_label("llama-2-70b").startswith("Llama-2 70B · 69.0 B · Meta\N{EM SPACE}")
+    assert device_label("rtx-4090").startswith("NVIDIA RTX 4090 · 24.0 GiB\N{EM SPACE}")
 
 
 def test_a_pasted_config_is_the_model_and_the_address_keeps_what_is_read(open_script):
