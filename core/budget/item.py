@@ -120,30 +120,22 @@ def _check(node: ast.expr) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """One line of a budget.
+    """One line of a budget."""
 
-    Attributes:
-        name: What it is, as a word of the glossary: "weights".
-        amount: The number, in `unit`.
-        unit: "bytes", "parameters", "FLOPs", "FLOP/s", "s", "tokens/s", "tokens", "count" or "USD".
-        low: Lower end of the honest band; equals `amount` when exact.
-        source: Paper, specification or measurement that the rule comes from.
-        kind: One of `KINDS`; with children it is their weakest one.
-        guess: Whether it rests on a layout that was guessed, or on a config.json that was not read
-            to its end: then no verdict about it is crisp.
-    """
-
-    name: str
-    amount: Number
+    name: str  # what it is, as a word of the glossary: "weights"
+    amount: Number  # the number, in `unit`
+    # "bytes", "parameters", "FLOPs", "FLOP/s", "s", "tokens/s", "tokens", "count" or "USD"
     unit: str
-    low: Number
+    low: Number  # lower end of the honest band; equals `amount` when exact
     high: Number
-    source: str
-    kind: Kind
+    source: str  # paper, specification or measurement that the rule comes from
+    kind: Kind  # one of `KINDS`; with children it is their weakest one
     combine: Combine = "sum"
     children: tuple["Item", ...] = ()
     rule: Formula | None = None
     values: Mapping[str, Number] = field(default_factory=dict)
+    # whether it rests on a layout that was guessed, or on a config.json that was not read to its
+    # end: then no verdict about it is crisp
     guess: bool = False
 
     def __post_init__(self) -> None:

@@ -10,36 +10,27 @@ from core.models.spec import ModelSpec, num_before
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Share:
-    """One rank's part of the model. All ranks of one pipeline stage hold equally much.
-
-    Attributes:
-        num_without_ffn: How many of them have neither feed-forward nor experts.
-        num_recurrent_layers: How many of them keep a fixed state.
-        has_head: Whether the final norm, the head and the loss are here.
-        weight_shards: Ranks over which the stored weights are sharded (ZeRO-3), experts apart.
-        gradient_shards: Ranks over which the gradients are sharded (ZeRO-2, -3).
-        optimizer_shards: Ranks over which the optimizer states are sharded (ZeRO-1, -2, -3).
-        virtual_stages: Runs of layers that take turns on this rank (interleaved 1F1B).
-        in_flight: Micro-batches whose activations are held at once (1F1B); with virtual stages
-            each counts once for each run of layers that it has passed.
-    """
+    """One rank's part of the model. All ranks of one pipeline stage hold equally much."""
 
     stage: int = 0
     num_layers: int
     num_expert_layers: int = 0
     num_windowed_layers: int = 0
     num_without_attention: int = 0
-    num_without_ffn: int = 0
-    num_recurrent_layers: int = 0
+    num_without_ffn: int = 0  # how many of them have neither feed-forward nor experts
+    num_recurrent_layers: int = 0  # how many of them keep a fixed state
     has_embedding: bool = True
-    has_head: bool = True
+    has_head: bool = True  # whether the final norm, the head and the loss are here
     tensor: int = 1
     sequence_parallel: bool = False
     expert: int = 1
+    # ranks over which the stored weights are sharded (ZeRO-3), experts apart
     weight_shards: int = 1
-    gradient_shards: int = 1
-    optimizer_shards: int = 1
-    virtual_stages: int = 1
+    gradient_shards: int = 1  # ranks over which the gradients are sharded (ZeRO-2, -3)
+    optimizer_shards: int = 1  # ranks over which the optimizer states are sharded (ZeRO-1, -2, -3)
+    virtual_stages: int = 1  # runs of layers that take turns on this rank (interleaved 1F1B)
+    # micro-batches whose activations are held at once (1F1B); with virtual stages each counts once
+    # for each run of layers that it has passed
     in_flight: int = 1
 
     @property

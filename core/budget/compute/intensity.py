@@ -36,16 +36,12 @@ _ELEMENTWISE: Final = (Formula(ELEMENTWISE), Formula(ELEMENTWISE_BYTES))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operation:
-    """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula.
-
-    Attributes:
-        times: How often a pass through the model runs it.
-    """
+    """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula."""
 
     name: str
     flops: Item
     moved: Item
-    times: int = 1
+    times: int = 1  # how often a pass through the model runs it
 
     @property
     def intensity(self) -> Item:

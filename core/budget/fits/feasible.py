@@ -20,16 +20,12 @@ _SPEED: Final = N_("compute at 40 % of the dense peak, communication and waiting
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Feasible:
-    """One recipe that fits.
-
-    Attributes:
-        speed: Tokens per second of all devices together, an estimate.
-    """
+    """One recipe that fits."""
 
     way: str
     checkpointing: Checkpointing
     need: Item
-    speed: Item
+    speed: Item  # tokens per second of all devices together, an estimate
 
 
 def feasible(

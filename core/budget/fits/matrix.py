@@ -16,21 +16,16 @@ Where = tuple[str, str, str]  # model, way, device
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
-    """One job on one device.
+    """One job on one device."""
 
-    Attributes:
-        need: The bytes of the most loaded device, as a tree; None if the job cannot be split.
-        verdict: "fits" even at the upper end of the band, "too_big" even at the lower, else
-            "close", as everything about a guess.
-        reason: Name of the first item that does not fit; "" if all do.
-        sentence: Why the job cannot be split; "" if it can.
-    """
-
+    # the bytes of the most loaded device, as a tree; None if the job cannot be split
     need: Item | None
     capacity: float
+    # "fits" even at the upper end of the band, "too_big" even at the lower, else "close", as
+    # everything about a guess
     verdict: Verdict
-    reason: str = ""
-    sentence: str = ""
+    reason: str = ""  # name of the first item that does not fit; "" if all do
+    sentence: str = ""  # why the job cannot be split; "" if it can
 
     @property
     def is_guess(self) -> bool:

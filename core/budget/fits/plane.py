@@ -16,19 +16,14 @@ MOST_DEVICES: Final = 1024
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plane:
-    """Rows and columns of one picture.
-
-    Attributes:
-        rows: Keys of models or ways, from the top.
-        columns: Keys of devices or ways, from the left.
-        fewest: The fewest devices that hold the job; 0 if none do: then a cell's reason is what
-            fails on the largest number.
-    """
+    """Rows and columns of one picture."""
 
     name: PlaneName
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
+    rows: tuple[str, ...]  # keys of models or ways, from the top
+    columns: tuple[str, ...]  # keys of devices or ways, from the left
     cells: Mapping[tuple[str, str], Cell]
+    # the fewest devices that hold the job; 0 if none do: then a cell's reason is what fails on the
+    # largest number
     fewest: Mapping[tuple[str, str], int]
 
 

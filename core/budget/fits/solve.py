@@ -20,23 +20,16 @@ SHORTEST: Final = 128  # tokens
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """The largest or fewest of something.
+    """The largest or fewest of something."""
 
-    Attributes:
-        amount: How many; 0 if there is no answer.
-        capacity: Bytes that a process can fill on it.
-        reason: Name of the first item that fails one step further; "" where the search ended
-            for another reason.
-        at_limit: Whether the search ended at its limit, or at the model's own context.
-        tried: Of devices the largest number that was tried.
-    """
-
-    amount: int
+    amount: int  # how many; 0 if there is no answer
     need: Item | None
-    capacity: float
+    capacity: float  # bytes that a process can fill on it
+    # name of the first item that fails one step further; "" where the search ended for another
+    # reason
     reason: str = ""
-    at_limit: bool = False
-    tried: int = 0
+    at_limit: bool = False  # whether the search ended at its limit, or at the model's own context
+    tried: int = 0  # of devices the largest number that was tried
 
 
 def largest_number(fits: Callable[[int], bool], most: int) -> int:
@@ -124,16 +117,11 @@ def largest_model(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edge:
-    """The edge for one number of devices.
-
-    Attributes:
-        tokens: Lengths, up to the model's own context.
-        sequences: The most that fit at once with each length; 0 where not one does.
-    """
+    """The edge for one number of devices."""
 
     num_devices: int
-    tokens: tuple[int, ...]
-    sequences: tuple[int, ...]
+    tokens: tuple[int, ...]  # lengths, up to the model's own context
+    sequences: tuple[int, ...]  # the most that fit at once with each length; 0 where not one does
     is_guess: bool = False
 
 

@@ -243,14 +243,10 @@ def _parts(kind: str, values: dict[str, Number], kept: str) -> Iterator[Item]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KVVariant:
-    """A kind of attention in one format.
-
-    Attributes:
-        num_kv_heads: Key heads; 0 with latent attention.
-    """
+    """A kind of attention in one format."""
 
     name: str
-    num_kv_heads: int
+    num_kv_heads: int  # key heads; 0 with latent attention
     kv_format: str
     cache: Item
 

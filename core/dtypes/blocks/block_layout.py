@@ -84,30 +84,24 @@ class BlockLayout:
     becomes NaN: the block, the row, or with a scale or an offset of the whole tensor, the tensor.
     Only an MX scale outlives an infinity, which is clipped to the largest element.
 
-    Attributes:
-        element: The format of one value.
-        block_size: Values that share a scale; "tensor": all, "channel": a row of the last axis.
-        rule: How the scale is found, unless asked otherwise.
-        symmetric: True: zero is code 0 and integers keep to -max..max; False: the codes reach
-            from the lowest to the highest value, and each block has a zero point as well.
-        tensor_scale: Whether one float32 scales the tensor as a whole.
-        double_quant: How many scales share a scale of their own; 0 if they are stored plainly.
-        min_scale: The smallest scale that is written.
-
     Raises:
         ValueError: If a block holds no value, or is neither a number nor "tensor" nor "channel".
     """
 
     name: str
-    element: Format
+    element: Format  # the format of one value
+    # values that share a scale; "tensor": all, "channel": a row of the last axis
     block_size: BlockSize
     source: str
     scale: Format = FORMATS["float32"]
-    rule: ScaleRule = "amax"
+    rule: ScaleRule = "amax"  # how the scale is found, unless asked otherwise
+    # True: zero is code 0 and integers keep to -max..max; False: the codes reach from the lowest to
+    # the highest value, and each block has a zero point as well
     symmetric: bool = True
-    tensor_scale: bool = False
+    tensor_scale: bool = False  # whether one float32 scales the tensor as a whole
+    # how many scales share a scale of their own; 0 if they are stored plainly
     double_quant: int = 0
-    min_scale: float = 0.0
+    min_scale: float = 0.0  # the smallest scale that is written
 
     def __post_init__(self) -> None:
         size = self.block_size
@@ -169,18 +163,12 @@ class NestedScales:
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Scales:
-    """What a quantizer found out about each block before it looked at single values.
-
-    Attributes:
-        values: The scale as it is read back, what dequantization multiplies with.
-        divisors: What the values were divided by: `values`, but for double quantization.
-        tensor_scale: One more factor for the whole tensor, if the format has one.
-    """
+    """What a quantizer found out about each block before it looked at single values."""
 
     codes: Codes
-    values: Floats
-    divisors: Floats
-    tensor_scale: float | None = None
+    values: Floats  # the scale as it is read back, what dequantization multiplies with
+    divisors: Floats  # what the values were divided by: `values`, but for double quantization
+    tensor_scale: float | None = None  # one more factor for the whole tensor, if the format has one
     zero_points: npt.NDArray[np.int64] | None = None
     nested: NestedScales | None = None
 
@@ -190,21 +178,16 @@ class Quantized:
     """A quantized tensor, with everything a picture of it needs.
 
     What there is one of per block has the shape (..., number of blocks); `per_value` spreads it.
-
-    Attributes:
-        codes: One code per value, unsigned, in the shape of the tensor.
-        clipped: Where a value lay beyond the largest element, by more than rounding explains.
-        scale_codes: The scales as they are stored.
-        zero_points: The code of zero in each block, or None where it is 0 everywhere.
     """
 
     name: str
     block_size: BlockSize
-    codes: Codes
-    clipped: Flags
-    scale_codes: Codes
+    codes: Codes  # one code per value, unsigned, in the shape of the tensor
+    clipped: Flags  # where a value lay beyond the largest element, by more than rounding explains
+    scale_codes: Codes  # the scales as they are stored
     scales: Floats
     tensor_scale: float | None
+    # the code of zero in each block, or None where it is 0 everywhere
     zero_points: npt.NDArray[np.int64] | Floats | None
     nested: NestedScales | None
 

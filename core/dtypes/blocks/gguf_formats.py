@@ -37,15 +37,10 @@ _SOURCE: Final = "ggml-org/llama.cpp, ggml/src/ggml-common.h; arithmetic of ggml
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class GgufQuantized(Quantized):
-    """A tensor in a GGUF type.
+    """A tensor in a GGUF type."""
 
-    Attributes:
-        parts: What is stored, block by block; a short last block of a row ends in zeros.
-        minima: What is subtracted in each block of `block_size` values.
-    """
-
-    parts: Parts
-    minima: Floats
+    parts: Parts  # what is stored, block by block; a short last block of a row ends in zeros
+    minima: Floats  # what is subtracted in each block of `block_size` values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +48,11 @@ class GgufFormat(BlockFormat):
     """A block type of GGUF: value = d * scale * (code - zero) - dmin * minimum.
 
     A NaN or an infinity leaves nothing of its block; in a K type that is the block of 256.
-
-    Attributes:
-        stored_size: Values in a block as it is stored: 32, or 256 of the K types.
-        zero: The code of zero, where a type has no minima.
     """
 
-    stored_size: int
+    stored_size: int  # values in a block as it is stored: 32, or 256 of the K types
     stored_bytes: int
-    zero: int = 0
+    zero: int = 0  # the code of zero, where a type has no minima
 
     @property
     def bits_per_value(self) -> float:

@@ -7,22 +7,16 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CastRow:
-    """One number cast by everybody; None where a library lacks the format.
-
-    Attributes:
-        case: Why this number tells something: a key of `differences.CASES`, or "reader".
-        torch: What torch makes of it alone (one element).
-        torch_code: The bits of that; None also where torch lacks the format.
-        torch_code_long: The bits when it stands in an array of 64, which takes another code path.
-    """
+    """One number cast by everybody; None where a library lacks the format."""
 
     format: str
-    case: str
+    case: str  # why this number tells something: a key of `differences.CASES`, or "reader"
     source: str
     value: float
     ours: float
-    torch: float | None
-    torch_code: int | None
+    torch: float | None  # what torch makes of it alone (one element)
+    torch_code: int | None  # the bits of that; None also where torch lacks the format
+    # the bits when it stands in an array of 64, which takes another code path
     torch_code_long: int | None
     ml_dtypes: float | None
 
@@ -50,15 +44,11 @@ class InfoRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LibraryReport:
-    """What torch and ml_dtypes do on this computer.
-
-    Attributes:
-        devices: Where operations were tried, by torch's name.
-    """
+    """What torch and ml_dtypes do on this computer."""
 
     torch: str
     ml_dtypes: str
-    devices: tuple[str, ...]
+    devices: tuple[str, ...]  # where operations were tried, by torch's name
     casts: tuple[CastRow, ...]
     operations: tuple[OperationRow, ...]
     infos: tuple[InfoRow, ...]

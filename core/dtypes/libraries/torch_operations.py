@@ -16,19 +16,14 @@ _MESSAGE_LENGTH: Final = 300
 
 @dataclass(frozen=True)
 class Subject:
-    """What an operation is tried on: a square of one dtype on one device.
+    """What an operation is tried on: a square of one dtype on one device."""
 
-    Attributes:
-        library: Torch itself, imported late.
-        ones: Ones converted from float32; bytes of 1 under another name where torch cannot convert.
-        is_raw: Whether they are such bytes: then nobody knows what a result must be.
-    """
-
-    library: Any
+    library: Any  # torch itself, imported late
     dtype: "torch.dtype"
     device: str
+    # ones converted from float32; bytes of 1 under another name where torch cannot convert
     ones: "torch.Tensor"
-    is_raw: bool
+    is_raw: bool  # whether they are such bytes: then nobody knows what a result must be
 
 
 def subject_of(dtype: "torch.dtype", device: str) -> Subject:
