@@ -65,8 +65,6 @@ class DeviceSpec:
     # how many devices `link` joins, beyond which data goes through the host: a bridge joins two; 0
     # stands for all of a machine
     joined: int = 0
-    # whether devices reach each other without the host's memory; if not, `link` is a bound
-    peer_to_peer: bool = True
     maker: str = ""
     # what the card calls itself, as torch and NVML write it, without its maker; "" where no name
     # means this very row: an A10G, an RTX 4090 D, a slice of a card is none

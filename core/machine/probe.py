@@ -10,6 +10,7 @@ import argparse
 import json
 import platform
 import re
+import statistics
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +24,7 @@ import psutil
 from core.dtypes.libraries.torch_operations import torch_dtypes
 from core.machine.kept_probe import Device, DtypeVerdict, Probe, Speed, Trial
 from core.machine.machine import describe_machine
-from core.machine.matmul_trial import measure_copy, measure_matmul
+from core.machine.matmul_timing import seconds_of
 from core.units import MIB
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ _KERNEL_LINE: Final = re.compile(
 )
 SIDE: Final = 16  # cuBLASLt wants multiples of 16 for 8-bit types; small enough to cost nothing
 TIMED_DTYPES: Final = ("float32", "bfloat16")
+NUM_RUNS: Final = 7  # after one warm-up
 CPU_SIZE: Final = 1024  # 2.1 GFLOPs: tens of milliseconds on a laptop
 ACCELERATOR_SIZE: Final = 8192  # large enough to keep a big GPU busy
 CPU_COPY: Final = 128 * MIB
@@ -128,6 +130,53 @@ def _measured(trials: Sequence[Callable[[], Speed]]) -> Iterator[Speed]:
     for trial in trials:
         with suppress(RuntimeError):
             yield trial()
+
+
+def measure_matmul(device: str, dtype: str, *, size: int) -> Speed:
+    """Time C = A B for square matrices of `size`: 2 size**3 FLOPs each (a multiply and an add)."""
+    import torch
+
+    a = torch.randn(size, size, device=device).to(getattr(torch, dtype))
+    b = torch.randn(size, size, device=device).to(getattr(torch, dtype))
+    seconds = _times(lambda: torch.matmul(a, b), device)
+    return _speed(f"matmul {dtype}", "FLOP/s", 2 * size**3, seconds)
+
+
+def measure_copy(device: str, *, num_bytes: int) -> Speed:
+    """Time a copy that is larger than the caches: each byte is read once and written once.
+
+    B/s moved are 2 `num_bytes` a copy.
+    """
+    import torch
+
+    source = torch.zeros(num_bytes, dtype=torch.uint8, device=device)
+    target = torch.empty_like(source)
+    seconds = _times(lambda: target.copy_(source), device)
+    return _speed("copy", "B/s", 2 * num_bytes, seconds)
+
+
+def _times(act: Callable[[], object], device: str) -> list[float]:
+    import torch
+
+    def wait() -> None:
+        if device != "cpu":
+            torch.accelerator.synchronize(device)
+
+    act()
+    wait()
+    # an accelerator answers before it is done
+    return [seconds_of(act, wait) for _run in range(NUM_RUNS)]
+
+
+def _speed(what: str, unit: str, amount: float, seconds: list[float]) -> Speed:
+    return Speed(
+        what=what,
+        unit=unit,
+        median=amount / statistics.median(seconds),
+        low=amount / max(seconds),
+        high=amount / min(seconds),
+        num_runs=len(seconds),
+    )
 
 
 def _cpu() -> Device:

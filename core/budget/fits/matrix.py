@@ -32,11 +32,6 @@ class Cell:
         """Whether the need is a guess."""
         return self.need is not None and self.need.guess
 
-    @property
-    def missing(self) -> float:
-        """Bytes that are lacking; negative where there is room."""
-        return self.need.amount - self.capacity if self.need else 0.0
-
 
 def matrix(
     models: Mapping[str, ModelSpec], ways: Mapping[str, Job], devices: Mapping[str, DeviceSpec]

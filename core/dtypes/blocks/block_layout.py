@@ -3,7 +3,6 @@
 Blocks run along the last axis, and the last one of a row may be shorter.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
 
@@ -130,23 +129,10 @@ class BlockLayout:
     def bits_per_value(self) -> float:
         """Bits that one value costs, its share of the scale included.
 
-        What a tensor or a row has one of costs nothing here; `storage_bits` counts it.
+        What a tensor or a row has one of costs nothing here.
         """
         shared = self.block_bits / self.block_size if isinstance(self.block_size, int) else 0
         return self.element.bits + shared
-
-    def storage_bits(self, shape: int | Sequence[int]) -> int:
-        """Return the bits of a tensor, or of a row of so many values: codes and whole scales."""
-        lengths = (shape,) if isinstance(shape, int) else tuple(shape)
-        num_blocks = int(np.prod(scale_shape(lengths, self.block_size), dtype=np.int64))
-        zero_point = 0 if self.symmetric else self.element.bits
-        once = FORMATS["float32"].bits
-        num_nested = -(-num_blocks // self.double_quant) + 1 if self.double_quant else 0
-        return (
-            int(np.prod(lengths, dtype=np.int64)) * self.element.bits
-            + num_blocks * (self.scale.bits + zero_point)
-            + (num_nested + self.tensor_scale) * once
-        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

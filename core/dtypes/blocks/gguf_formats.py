@@ -7,7 +7,7 @@ stands once in the super-block.
 Source: ggml-org/llama.cpp, ggml/src/ggml-common.h and ggml-quants.c.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -69,11 +69,6 @@ class GgufFormat(BlockFormat):
     def block_bits(self) -> float:
         """Bits of what `block_size` values share."""
         return (self.bits_per_value - self.element.bits) * self.num_shared
-
-    def storage_bits(self, shape: int | Sequence[int]) -> int:
-        """Return the bits of a tensor; a short last block of a row is stored whole."""
-        lengths = (shape,) if isinstance(shape, int) else tuple(shape)
-        return 8 * self.stored_bytes * int(np.prod(scale_shape(lengths, self.stored_size)))
 
     def quantize(self, x: npt.ArrayLike, scale_rule: ScaleRule | None = None) -> GgufQuantized:
         """Return codes, scales and minima of a tensor, as llama.cpp finds them.

@@ -7,7 +7,7 @@ import numpy as np
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.fits.jobs import Serving, doublings, serving_ways
+from core.budget.fits.jobs import Job, Serving, serving_ways
 from core.budget.fits.solve import (
     by_length,
     edges,
@@ -27,7 +27,7 @@ from tests.core.budget.refusals import refused
 
 
 @dataclass(frozen=True)
-class Steps:
+class Steps(Job):
     """A job of `base` bytes, `each` a sequence, shared by its devices; 3 devices cannot share."""
 
     base: int
@@ -43,9 +43,6 @@ class Steps:
 
     def on(self, num_devices):
         return replace(self, devices=num_devices)
-
-    def counts(self, most):
-        return doublings(most)
 
     def sized(self, _size, amount):
         return replace(self, sequences=amount)
