@@ -71,11 +71,6 @@ class StepTimeline:
         return self.events[self.peak_index].live
 
     @property
-    def persistent(self) -> int:
-        """Bytes that live between steps."""
-        return sum(self.base.values())
-
-    @property
     def forward_bytes(self) -> int:
         """Bytes that the last forward pass left for its backward pass, gradients apart."""
         last = max(i for i, event in enumerate(self.events) if event.phase == FORWARD)
