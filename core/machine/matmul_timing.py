@@ -44,11 +44,6 @@ class MatmulTiming:
     calls: tuple[MatmulCall, ...]
 
     @property
-    def flops(self) -> int:
-        """FLOPs of one call: 2 size**3."""
-        return 2 * self.size**3
-
-    @property
     def device(self) -> str:
         """Where it ran."""
         return self.calls[0].device
@@ -64,7 +59,7 @@ class MatmulTiming:
 
     def flops_per_second(self, kind: CallKind) -> float:
         """Return what the median of the calls of a kind makes of it."""
-        return self.flops / self.seconds(kind)
+        return 2 * self.size**3 / self.seconds(kind)
 
     def _seconds_of(self, kind: CallKind) -> Sequence[float]:
         return [call.seconds for call in self.calls if call.kind == kind]

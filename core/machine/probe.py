@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
-from core.dtypes.libraries.torch_operations import torch_dtypes
+from core.dtypes.libraries.torch_operations import complaint, torch_dtypes
 from core.machine.kept_probe import Device, DtypeVerdict, Probe, Speed, Trial
 from core.machine.machine import describe_machine
 from core.machine.matmul_timing import seconds_of
@@ -262,33 +262,18 @@ def _try_dtype(name: str, dtype: "torch.dtype", device: str) -> DtypeVerdict:
         return torch.ones(SIDE, SIDE, device=device).to(dtype)
 
     plus = 1 if dtype is torch.bool else 2  # True + True is True
-    trials = (
-        _try("create", lambda: torch.empty(SIDE, SIDE, dtype=dtype, device=device), None),
-        _try("convert", ones, 1),
-        _try("add", lambda: ones() + ones(), plus),
-        _try("matmul", lambda: ones() @ ones(), SIDE),
+    acts: tuple[tuple[str, Callable[[], torch.Tensor], int | None], ...] = (
+        ("create", lambda: torch.empty(SIDE, SIDE, dtype=dtype, device=device), None),
+        ("convert", ones, 1),
+        ("add", lambda: ones() + ones(), plus),
+        ("matmul", lambda: ones() @ ones(), SIDE),
     )
-    return DtypeVerdict(name=name, item_bytes=dtype.itemsize, trials=trials)
-
-
-def _try(operation: str, act: "Callable[[], torch.Tensor]", expected: int | None) -> Trial:
-    """Do it; a result that is not `expected` in every place does not count as working."""
-    try:
-        message = _wrong(act(), expected)
-    except (RuntimeError, TypeError, ValueError) as error:
-        message = str(error).split("\n\n")[0].strip()
-    return Trial(operation=operation, works=not message, message=message)
-
-
-def _wrong(result: "torch.Tensor", expected: int | None) -> str:
-    import torch
-
-    if expected is None:
-        return ""
-    values = result.to(torch.float32)
-    if bool(torch.eq(values, expected).all()):
-        return ""
-    return f"gave {values.flatten()[0].item():g} where {expected} is right"
+    messages = [(operation, complaint(act, expected)) for operation, act, expected in acts]
+    trials = (
+        Trial(operation=operation, works=not message, message=message)
+        for operation, message in messages
+    )
+    return DtypeVerdict(name=name, item_bytes=dtype.itemsize, trials=tuple(trials))
 
 
 def main() -> None:

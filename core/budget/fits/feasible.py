@@ -48,18 +48,17 @@ def _fitting(
         ways = training_ways(replace(recipe, checkpointing=checkpointing))
         for way in TRAINING_WAYS:
             try:
-                each = _one(spec, ways[way].on(num_devices), device)
+                job = ways[way].on(num_devices)
+                need = job.need(spec)
+                if need.amount > device.memory_usable:
+                    continue
+                speed = _speed(spec, job, device)
             except ValueError:  # no peak for its dtype, or nothing for the adapters to adapt
                 continue
-            if each is not None:
-                need, speed = each
-                yield Feasible(way=way, checkpointing=checkpointing, need=need, speed=speed)
+            yield Feasible(way=way, checkpointing=checkpointing, need=need, speed=speed)
 
 
-def _one(spec: ModelSpec, job: Training, device: DeviceSpec) -> tuple[Item, Item] | None:
-    need = job.need(spec)
-    if need.amount > device.memory_usable:
-        return None
+def _speed(spec: ModelSpec, job: Training, device: DeviceSpec) -> Item:
     num_tokens = job.recipe.num_tokens * job.recipe.accumulation * job.num_devices
     time = training_time(spec, job.recipe, job.cluster(device), num_tokens, MFU)
     speed = estimated(
@@ -70,4 +69,4 @@ def _one(spec: ModelSpec, job: Training, device: DeviceSpec) -> tuple[Item, Item
         0.3,
         "tokens/s",
     )
-    return need, as_guessed(speed, spec)
+    return as_guessed(speed, spec)

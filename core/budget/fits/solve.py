@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from core.budget.check import check_range
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import Job, Size
 from core.budget.fits.matrix import first_failing
@@ -50,18 +49,15 @@ def largest_number(fits: Callable[[int], bool], most: int) -> int:
     return low
 
 
-def largest_that_fits(
-    spec: ModelSpec, job: Job, device: DeviceSpec, size: Size, *, most: int = 0
-) -> Answer:
+def largest_that_fits(spec: ModelSpec, job: Job, device: DeviceSpec, size: Size) -> Answer:
     """Return the most sequences at once, or the longest sequences, that fit.
 
-    The search ends at `most`: by default a million sequences, or the model's own context.
+    The search ends at a million sequences, or at the model's own context.
 
     Raises:
         ValueError: If the model cannot be split as the job asks.
     """
-    limit = most or (spec.seq_len if size == "tokens" else MOST_SEQUENCES)
-    check_range("most", limit, 1, 100_000_000)
+    limit = spec.seq_len if size == "tokens" else MOST_SEQUENCES
 
     def need(amount: int) -> Item:
         return job.sized(size, amount).need(spec)

@@ -136,16 +136,10 @@ def _latency(
 ) -> Item:
     is_native = serving.compute == "native"
     formula, source = (NATIVE_COMPUTING, _NATIVE) if is_native else (COMPUTING, _COMPUTE)
+    known = device.estimate(serving_dtype(device, serving))
     roofline = (
         _seconds("reading", READING, values, _READ, band, device.estimate("bandwidth")),
-        _seconds(
-            "computing",
-            formula,
-            values,
-            source,
-            band,
-            device.estimate(serving_dtype(device, serving)),
-        ),
+        _seconds("computing", formula, values, source, band, known),
     )
     parts = [total("reading or computing", roofline, source=_ROOFLINE, combine="max")]
     if serving.tensor == 1:

@@ -9,11 +9,8 @@ from typing import Final, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.blocks.scale_rules import SCALE_RULES, ScaleRule
-from core.dtypes.number_formats.format import Codes, Format
-from core.dtypes.number_formats.table import FORMATS
+from core.dtypes.number_formats.format import Codes
 from core.dtypes.rounding import Flags, Floats
-from core.language import _
 
 BlockSize = int | Literal["tensor", "channel"]
 Shape = tuple[int, ...]
@@ -73,66 +70,6 @@ def spread(per_block: npt.NDArray[_T], shape: Shape, block_size: BlockSize) -> n
     size = values_per_block(shape, block_size)
     numbers = per_block.reshape(num_rows, scale_shape(shape, block_size)[-1])
     return np.repeat(numbers, size, axis=1)[:, :num_columns].reshape(shape)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlockLayout:
-    """Values that share a scale: value = (element - zero point) * scale * tensor scale.
-
-    A NaN or an infinity leaves no scale that would fit, so everything that shares a scale with it
-    becomes NaN: the block, the row, or with a scale or an offset of the whole tensor, the tensor.
-    Only an MX scale outlives an infinity, which is clipped to the largest element.
-
-    Raises:
-        ValueError: If a block holds no value, or is neither a number nor "tensor" nor "channel".
-    """
-
-    name: str
-    element: Format  # the format of one value
-    # values that share a scale; "tensor": all, "channel": a row of the last axis
-    block_size: BlockSize
-    source: str
-    scale: Format = FORMATS["float32"]
-    rule: ScaleRule = "amax"  # how the scale is found, unless asked otherwise
-    # True: zero is code 0 and integers keep to -max..max; False: the codes reach from the lowest to
-    # the highest value, and each block has a zero point as well
-    symmetric: bool = True
-    tensor_scale: bool = False  # whether one float32 scales the tensor as a whole
-    # how many scales share a scale of their own; 0 if they are stored plainly
-    double_quant: int = 0
-    min_scale: float = 0.0  # the smallest scale that is written
-
-    def __post_init__(self) -> None:
-        size = self.block_size
-        if size in {PER_TENSOR, PER_CHANNEL}:
-            return
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise ValueError(
-                _('A block of {size} values: use 1 or more, "tensor" or "channel".').format(
-                    size=size
-                )
-            )
-
-    @property
-    def rules(self) -> tuple[ScaleRule, ...]:
-        """The scale rules to choose from."""
-        return ("amax",) if self.rule == "amax" else SCALE_RULES
-
-    @property
-    def block_bits(self) -> float:
-        """Bits of what a block shares: scale, zero point and its part of the second level."""
-        zero_point = 0 if self.symmetric else self.element.bits
-        nested = FORMATS["float32"].bits / self.double_quant if self.double_quant else 0
-        return self.scale.bits + zero_point + nested
-
-    @property
-    def bits_per_value(self) -> float:
-        """Bits that one value costs, its share of the scale included.
-
-        What a tensor or a row has one of costs nothing here.
-        """
-        shared = self.block_bits / self.block_size if isinstance(self.block_size, int) else 0
-        return self.element.bits + shared
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)

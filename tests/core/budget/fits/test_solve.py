@@ -23,7 +23,6 @@ from core.budget.serving.memory import largest_concurrency
 from core.budget.serving.plan import ServingPlan
 from core.budget.weights.parameters import counts
 from tests.core.budget.fits.test_matrix import bytes_of
-from tests.core.budget.refusals import refused
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,6 @@ def test_the_longest_sequence_ends_at_the_models_own_context():
     job = Serving(ServingPlan(concurrency=1))
     answer = largest_that_fits(MODELS["gpt2"], job, DEVICES["h100-sxm"], "tokens")
     assert (answer.amount, answer.at_limit) == (1024, True)
-
-
-def test_a_million_is_the_most_that_is_searched():
-    job, most = Steps(base=1, each=1), 10**9
-    refused("most is 10+; it", largest_that_fits, None, job, device_of(1), "sequences", most=most)
 
 
 def test_concurrency_agrees_with_the_serving_rooms_own_search():
