@@ -1,7 +1,7 @@
 """What one rank holds of a model, and the shares that a way of spreading it gives the ranks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.budget.cluster import Cluster
 from core.language import _
@@ -51,14 +51,7 @@ class Share:
 
 def whole(spec: ModelSpec) -> Share:
     """Return the share of a rank that holds everything."""
-    return Share(
-        num_layers=spec.num_layers,
-        num_expert_layers=spec.num_expert_layers,
-        num_windowed_layers=spec.num_windowed_layers,
-        num_without_attention=len(spec.without_attention),
-        num_without_ffn=len(spec.without_ffn),
-        num_recurrent_layers=len(spec.recurrent.layers) if spec.recurrent else 0,
-    )
+    return _holding(spec, [(0, spec.num_layers)])
 
 
 def shares(
@@ -84,20 +77,10 @@ def shares(
 
 
 def _stage(spec: ModelSpec, cluster: Cluster, stage: int, num_microbatches: int | None) -> Share:
-    runs = tuple(_runs(spec, cluster, stage))
     shards, zero = cluster.weight_ranks, cluster.zero_stage
-    return Share(
+    return replace(
+        _holding(spec, tuple(_runs(spec, cluster, stage))),
         stage=stage,
-        num_layers=sum(end - start for start, end in runs),
-        num_expert_layers=sum(
-            spec.expert_layers_before(end) - spec.expert_layers_before(start) for start, end in runs
-        ),
-        num_windowed_layers=sum(
-            _windowed_layers(spec, end) - _windowed_layers(spec, start) for start, end in runs
-        ),
-        num_without_attention=_among(spec.without_attention, runs),
-        num_without_ffn=_among(spec.without_ffn, runs),
-        num_recurrent_layers=_among(spec.recurrent.layers if spec.recurrent else (), runs),
         has_embedding=stage == 0,
         has_head=stage == cluster.pipeline - 1,
         tensor=cluster.tensor,
@@ -108,6 +91,21 @@ def _stage(spec: ModelSpec, cluster: Cluster, stage: int, num_microbatches: int 
         optimizer_shards=shards if zero >= 1 else 1,
         virtual_stages=cluster.virtual_stages,
         in_flight=in_flight(cluster, stage, num_microbatches),
+    )
+
+
+def _holding(spec: ModelSpec, runs: Sequence[tuple[int, int]]) -> Share:
+    """Return the share of a rank that holds these runs of layers and everything beside them."""
+    windowed = _windowed_layers
+    return Share(
+        num_layers=sum(end - start for start, end in runs),
+        num_expert_layers=sum(
+            spec.expert_layers_before(end) - spec.expert_layers_before(start) for start, end in runs
+        ),
+        num_windowed_layers=sum(windowed(spec, end) - windowed(spec, start) for start, end in runs),
+        num_without_attention=_among(spec.without_attention, runs),
+        num_without_ffn=_among(spec.without_ffn, runs),
+        num_recurrent_layers=_among(spec.recurrent.layers if spec.recurrent else (), runs),
     )
 
 

@@ -15,7 +15,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -281,7 +281,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Probe this computer with torch.")
     parser.add_argument("--fast", action="store_true", help="leave the measured speeds out")
     probe = probe_here(timed=not parser.parse_args().fast)
-    sys.stdout.write(json.dumps(probe.to_json()) + "\n")
+    sys.stdout.write(json.dumps(asdict(probe)) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Which recipes fit on the devices at hand, the fastest first."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -36,13 +35,7 @@ def feasible(
     States are sharded over the devices (ZeRO-3). Recipes whose products the device has no peak
     for are left out.
     """
-    found = _fitting(spec, recipe, device, num_devices)
-    return tuple(sorted(found, key=lambda each: each.speed.amount, reverse=True))
-
-
-def _fitting(
-    spec: ModelSpec, recipe: TrainingRecipe, device: DeviceSpec, num_devices: int
-) -> Iterator[Feasible]:
+    found = []
     recipe = replace(recipe, seq_len=min(recipe.seq_len, spec.seq_len))
     for checkpointing in CHECKPOINTED:
         ways = training_ways(replace(recipe, checkpointing=checkpointing))
@@ -55,7 +48,8 @@ def _fitting(
                 speed = _speed(spec, job, device)
             except ValueError:  # no peak for its dtype, or nothing for the adapters to adapt
                 continue
-            yield Feasible(way=way, checkpointing=checkpointing, need=need, speed=speed)
+            found.append(Feasible(way=way, checkpointing=checkpointing, need=need, speed=speed))
+    return tuple(sorted(found, key=lambda each: each.speed.amount, reverse=True))
 
 
 def _speed(spec: ModelSpec, job: Training, device: DeviceSpec) -> Item:

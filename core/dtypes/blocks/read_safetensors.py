@@ -102,14 +102,12 @@ class StoredTensor:
         """
         last = self.name.rpartition(".")[2]
         for word, role in _ROLES.items():
-            if (last == word or last.endswith(f"_{word}")) and self._can_be(role):
+            can_be = role == "scales" or self.dtype.startswith(("I", "U"))
+            if can_be and (last == word or last.endswith(f"_{word}")):
                 return role
         if self.dtype in _WIDE_INTEGERS and last in {"weight", "weights", "bias"}:
             return "packed"
         return "codes" if BITS[self.dtype] <= CODE_BITS else "numbers"
-
-    def _can_be(self, role: Role) -> bool:
-        return role == "scales" or self.dtype.startswith(("I", "U"))
 
 
 def is_safetensors(name: str, data: bytes) -> bool:

@@ -7,12 +7,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from core.language import N_
 
 Status = Literal["matrix", "vector", "converted", "no", "unknown"]
-STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 STATUS_WORDS: Final[Mapping[Status, str]] = {
     "matrix": N_("matrix units"),
     "vector": N_("ordinary units"),

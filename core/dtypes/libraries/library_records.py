@@ -1,7 +1,7 @@
 """What the installed libraries do with numbers, as plain data that travels as JSON."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -52,10 +52,6 @@ class LibraryReport:
     casts: tuple[CastRow, ...]
     operations: tuple[OperationRow, ...]
     infos: tuple[InfoRow, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return this report as data for json.dumps, which writes NaN and Infinity as words."""
-        return asdict(self)
 
 
 def report_from_json(data: Mapping[str, Any]) -> LibraryReport:
