@@ -1,9 +1,7 @@
 """What fits where: models x ways x devices, with the item that is the first not to fit."""
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import accumulate
 
 from core.budget.budget import Verdict, verdict_of
 from core.budget.cluster import DeviceSpec
@@ -59,18 +57,18 @@ def row(spec: ModelSpec, job: Job, devices: Iterable[DeviceSpec]) -> list[Cell]:
             )
             for device in devices
         ]
-    parts = lines(need)
-    filled = list(accumulate(part.amount for part in parts))
-    return [_cell(need, parts, filled, device) for device in devices]
+    return [_cell(need, device) for device in devices]
 
 
-def _cell(need: Item, parts: list[Item], filled: list[float], device: DeviceSpec) -> Cell:
+def _cell(need: Item, device: DeviceSpec) -> Cell:
     capacity = device.memory_usable
-    verdict = verdict_of(need, capacity, device.memory_band)
-    if need.amount <= capacity:
-        return Cell(need=need, capacity=capacity, verdict=verdict)
-    first = min(bisect_right(filled, capacity), len(parts) - 1)
-    return Cell(need=need, capacity=capacity, verdict=verdict, reason=parts[first].name)
+    failing = first_failing(need, capacity) if need.amount > capacity else None
+    return Cell(
+        need=need,
+        capacity=capacity,
+        verdict=verdict_of(need, capacity, device.memory_band),
+        reason=failing.name if failing else "",
+    )
 
 
 def lines(need: Item) -> list[Item]:

@@ -114,25 +114,10 @@ def step_moments(
     spec: ModelSpec, recipe: TrainingRecipe, share: Share, sizes: Mapping[str, Number]
 ) -> tuple[Item, ...]:
     """Return the moments of one step, in their order, each the sum of what is there."""
-    case = _case(spec, recipe, share, sizes)
-    full = case.all_gradients
-    return (
-        *_forward_moments(case),
-        *_table_moments(case),
-        _largest(tuple(_start(case))),
-        _largest(tuple(_end(case))),
-        _moment(N_("last gradient"), full, counted("temporary", LAST, sizes, _FLOW)),
-        _moment(N_("optimizer step"), full, step_temporary(recipe, sizes)),
-    )
-
-
-def _case(
-    spec: ModelSpec, recipe: TrainingRecipe, share: Share, sizes: Mapping[str, Number]
-) -> _Case:
     full = gradients(recipe, sizes)
     stays = resident_gradients(PRECISIONS[recipe.precision], sizes)
     several = recipe.accumulation > 1 or share.holds_several
-    return _Case(
+    case = _Case(
         spec=spec,
         recipe=recipe,
         share=share,
@@ -140,6 +125,14 @@ def _case(
         layers=layer_activations(spec, recipe, sizes),
         held=(full,) if several else (stays,) if stays else (),
         all_gradients=full,
+    )
+    return (
+        *_forward_moments(case),
+        *_table_moments(case),
+        _largest(tuple(_start(case))),
+        _largest(tuple(_end(case))),
+        _moment(N_("last gradient"), full, counted("temporary", LAST, sizes, _FLOW)),
+        _moment(N_("optimizer step"), full, step_temporary(recipe, sizes)),
     )
 
 

@@ -46,13 +46,14 @@ def temporary_sizes(
 ) -> dict[str, Number]:
     """Return what temporary tensors depend on beside `activation_sizes` and `state_sizes`."""
     precision = PRECISIONS[recipe.precision]
+    is_plain = spec.num_heads == spec.num_kv_heads  # else groups of heads repeat the values
     rows, experts = recipe.num_tokens, 1
     if spec.mixture is not None and share.num_expert_layers:
         rows *= spec.mixture.experts_per_token
         experts = spec.mixture.num_experts // share.expert or 1
     return {
         "loss_chunks": min(recipe.loss_chunks, recipe.num_tokens),
-        "unrepeated_dim": _unrepeated_dim(spec, share),
+        "unrepeated_dim": spec.num_kv_heads * spec.head_dim // share.tensor if is_plain else 0,
         "num_flowing": _num_flowing(spec, recipe),
         "writes_scores": int(PROFILES[recipe.profile].attention == "full"),
         "gathered_bytes": precision.gathered,
@@ -80,18 +81,11 @@ def temporary_sizes(
 
 def _layer_params(share: Share, held: ParameterCounts) -> dict[str, Number]:
     in_experts = held.experts + held.router + held.shared_experts
-    num_dense = share.num_dense_layers
     common = -(-(held.layers - in_experts - held.dense_ffn) // share.num_layers)
     return {
-        "params_of_dense_layer": common + -(-held.dense_ffn // max(1, num_dense)),
+        "params_of_dense_layer": common + -(-held.dense_ffn // max(1, share.num_dense_layers)),
         "params_of_expert_layer": common + -(-in_experts // max(1, share.num_expert_layers)),
     }
-
-
-def _unrepeated_dim(spec: ModelSpec, share: Share) -> int:
-    """Return the width of the values that are there beside those that groups of heads repeat."""
-    is_plain = spec.num_heads == spec.num_kv_heads
-    return spec.num_kv_heads * spec.head_dim // share.tensor if is_plain else 0
 
 
 def _num_flowing(spec: ModelSpec, recipe: TrainingRecipe) -> int:

@@ -62,12 +62,13 @@ def _as_half(numbers: Singles) -> Singles:
     return clipped.astype(np.float16).astype(np.float32)
 
 
-def _plain(codes: npt.NDArray[np.floating], d: Singles) -> Parts:
-    shape = codes.shape[:2]
+def _plain(codes: npt.NDArray[np.floating], d: Singles, scales: Whole | None = None) -> Parts:
+    """Return parts without minima; scales that are not given are 1."""
+    ones = np.ones(codes.shape[:2], np.int64)
     return Parts(
         codes=codes.astype(np.int64),
-        scales=np.ones(shape, np.int64),
-        minima=np.zeros(shape, np.int64),
+        scales=ones if scales is None else scales,
+        minima=np.zeros_like(ones),
         d=_as_half(d),
         dmin=np.zeros(len(d), np.float32),
     )
@@ -116,13 +117,7 @@ def _q6_k(blocks: Singles) -> Parts:
     stored = (d[:, None] * scales)[..., None].astype(np.float32)
     again = np.clip(np.rint(_over(blocks, stored)), -32, 31)
     kept = np.where(stored != 0, again, codes.reshape(blocks.shape)) + 32
-    return Parts(
-        codes=np.where(largest[:, None, None] == 0, 0, kept).astype(np.int64),
-        scales=scales,
-        minima=np.zeros(shape, np.int64),
-        d=d,
-        dmin=np.zeros(len(d), np.float32),
-    )
+    return _plain(np.where(largest[:, None, None] == 0, 0, kept), d, scales)
 
 
 def _extreme(blocks: Singles) -> Singles:
