@@ -19,6 +19,7 @@ MOST_DEVICES: Final = 1024
 class Plane:
     """Rows and columns of one picture."""
 
+    name: PlaneName
     rows: tuple[str, ...]  # keys of models or ways, from the top
     columns: tuple[str, ...]  # keys of devices or ways, from the left
     cells: Mapping[tuple[str, str], Cell]
@@ -63,7 +64,7 @@ def _plane(
             at = {"models": model, "ways": way, "devices": device}
             cells[at[rows], at[columns]] = cell
             fewest[at[rows], at[columns]] = number
-    return Plane(rows=axes[rows], columns=axes[columns], cells=cells, fewest=fewest)
+    return Plane(name=name, rows=axes[rows], columns=axes[columns], cells=cells, fewest=fewest)
 
 
 def _fewest(spec: ModelSpec, job: Job, cells: list[Cell]) -> list[tuple[Cell, int]]:
