@@ -25,70 +25,51 @@ _CONTEXT: Final = N_(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """How a number is known.
+    """How a number is known."""
 
-    Attributes:
-        kind: As of an item.
-        source: A message id; `{readings}` in it stands for the next.
-        readings: What was read, and where.
-        band: The relative error, below and above.
-    """
-
-    kind: Kind
-    source: str
-    readings: str = ""
-    band: tuple[float, float] = (0.0, 0.0)
+    kind: Kind  # as of an item
+    source: str  # a message id; `{readings}` in it stands for the next
+    readings: str = ""  # what was read, and where
+    band: tuple[float, float] = (0.0, 0.0)  # the relative error, below and above
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeviceSpec:
-    """A device as its maker describes it, or as it was measured here.
+    """A device as its maker describes it, or as it was measured here."""
 
-    Attributes:
-        name: As it is sold: "H100 SXM".
-        peak: Dtype -> dense FLOP/s (or integer operations) with fp32 accumulation:
-            "float32", "tf32", "bfloat16", "float16", "fp8", "fp4", "int8". Never the sparse figure.
-        memory_usable: Bytes that tensors can fill; `usable` says how that is known.
-        bandwidth: Bytes/s of its memory.
-        link: Bytes/s in one direction to the other devices of the same machine: all links of the
-            device together, of a TPU those of all ports of its torus.
-        host_link: Bytes/s in one direction to the host (PCIe).
-        date: When that was read: "2026-11".
-        kind: "sold" as in the data sheet, "custom" as the reader typed it, "measured" here.
-        known: How its speeds are known; a row from memory is no data sheet.
-        doubts: Those of them that are known less well, as `source` says: a dtype of `peak`,
-            "bandwidth", "link" or "host_link" -> how.
-        memory_known: How `memory_usable` is known; as the rest if nothing else is said.
-        sparsity: Whether the data sheet also prints rates with 2:4 sparsity, twice the dense ones.
-        pair_link: Of `link`, what goes to one other device; 0 if a switch gives it all of them.
-        joined: How many devices `link` joins, beyond which data goes through the host: a bridge
-            joins two. 0 stands for all of a machine.
-        peer_to_peer: Whether devices reach each other without the host's memory; if not, `link`
-            is a bound.
-        product_name: What the card calls itself, as torch and NVML write it, without its maker; ""
-            where no name means this very row: an A10G, an RTX 4090 D, a slice of a card is none.
-        context: Bytes of a process's CUDA context; `memory_usable` is without them already.
-    """
-
-    name: str
+    name: str  # as it is sold: "H100 SXM"
+    # dtype -> dense FLOP/s (or integer operations) with fp32 accumulation: "float32", "tf32",
+    # "bfloat16", "float16", "fp8", "fp4", "int8"; never the sparse figure
     peak: Mapping[str, float]
     memory_sold: float
-    memory_usable: float
-    bandwidth: float
+    memory_usable: float  # bytes that tensors can fill; `usable` says how that is known
+    bandwidth: float  # bytes/s of its memory
+    # bytes/s in one direction to the other devices of the same machine: all links of the device
+    # together, of a TPU those of all ports of its torus
     link: float
-    host_link: float
+    host_link: float  # bytes/s in one direction to the host (PCIe)
     source: str
-    date: str
+    date: str  # when that was read: "2026-11"
+    # "sold" as in the data sheet, "custom" as the reader typed it, "measured" here
     kind: str = "sold"
-    known: Kind = "data sheet"
+    known: Kind = "data sheet"  # how its speeds are known; a row from memory is no data sheet
+    # those of them that are known less well, as `source` says: a dtype of `peak`, "bandwidth",
+    # "link" or "host_link" -> how
     doubts: Mapping[str, Kind] = field(default_factory=dict)
+    # how `memory_usable` is known; as the rest if nothing else is said
     memory_known: Evidence | None = None
+    # whether the data sheet also prints rates with 2:4 sparsity, twice the dense ones
     sparsity: bool = False
+    # of `link`, what goes to one other device; 0 if a switch gives it all of them
     pair_link: float = 0.0
+    # how many devices `link` joins, beyond which data goes through the host: a bridge joins two; 0
+    # stands for all of a machine
     joined: int = 0
-    peer_to_peer: bool = True
     maker: str = ""
+    # what the card calls itself, as torch and NVML write it, without its maker; "" where no name
+    # means this very row: an A10G, an RTX 4090 D, a slice of a card is none
     product_name: str = ""
+    # bytes of a process's CUDA context; `memory_usable` is without them already
     context: float = 0.0
 
     def __post_init__(self) -> None:
@@ -150,31 +131,23 @@ class Cluster:
 
     num_devices = data * tensor * pipeline * context. Expert parallelism takes its ranks from the
     data and context ranks, which hold the same weights.
-
-    Attributes:
-        zero_stage: 0 replicates (DDP), 1 shards optimizer states, 2 gradients too, 3 weights too
-            (FSDP2's fully_shard).
-        sequence_parallel: Whether tensor ranks also share the tokens between the matrices.
-        pipeline: Stages, each a run of layers.
-        virtual_stages: Runs of layers of each stage, one after the other (interleaved 1F1B).
-        context: Ranks that share each sequence, keys and values going round (ring attention).
-        devices_per_node: Devices joined by the fast link.
-        network: Bytes/s in one direction between nodes, for one device.
-        overlap: Share of the communication hidden behind compute, 0 to 1.
     """
 
     device: DeviceSpec
     num_devices: int = 1
+    # 0 replicates (DDP), 1 shards optimizer states, 2 gradients too, 3 weights too (FSDP2's
+    # fully_shard)
     zero_stage: int = 0
     tensor: int = 1
+    # whether tensor ranks also share the tokens between the matrices
     sequence_parallel: bool = False
-    pipeline: int = 1
-    virtual_stages: int = 1
-    context: int = 1
+    pipeline: int = 1  # stages, each a run of layers
+    virtual_stages: int = 1  # runs of layers of each stage, one after the other (interleaved 1F1B)
+    context: int = 1  # ranks that share each sequence, keys and values going round (ring attention)
     expert: int = 1
-    devices_per_node: int = 8
-    network: float = field(default=50e9)
-    overlap: float = 0.0
+    devices_per_node: int = 8  # devices joined by the fast link
+    network: float = field(default=50e9)  # bytes/s in one direction between nodes, for one device
+    overlap: float = 0.0  # share of the communication hidden behind compute, 0 to 1
 
     def __post_init__(self) -> None:
         if self.num_devices > MAX_DEVICES:  # a product, so the sentence names no field

@@ -43,8 +43,9 @@ class Formula:
     The text that a reader sees is the very rule that gives the number.
 
     >>> six_nd = Formula("6 * num_params * num_tokens")
-    >>> six_nd(num_params=7, num_tokens=100), six_nd.substituted(num_params=7, num_tokens=1000)
-    (4200, '6 * 7 * 1,000')
+    >>> values = {"num_params": 7, "num_tokens": 1000}
+    >>> six_nd.of(values), six_nd.substituted(values)
+    (42000, '6 * 7 * 1,000')
     """
 
     __slots__ = ("_code", "text")
@@ -56,16 +57,8 @@ class Formula:
     def __repr__(self) -> str:
         return f"Formula({self.text!r})"
 
-    def __call__(self, **values: Number) -> Number:
-        """Return the number.
-
-        Raises:
-            KeyError: If a name of the formula has no value.
-        """
-        return self.of(values)
-
     def of(self, values: Mapping[str, Number]) -> Number:
-        """Return the number for values that are already in a mapping.
+        """Return the number for these values.
 
         Raises:
             KeyError: If a name of the formula has no value.
@@ -76,7 +69,7 @@ class Formula:
         except NameError as error:
             raise KeyError(error.name) from None
 
-    def substituted(self, **values: Number) -> str:
+    def substituted(self, values: Mapping[str, Number]) -> str:
         """Return the formula with each name replaced by its number."""
         return _NAME.sub(
             lambda match: match[0] if match[0] in _FUNCTIONS else written(values[match[0]]),
@@ -120,30 +113,22 @@ def _check(node: ast.expr) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """One line of a budget.
+    """One line of a budget."""
 
-    Attributes:
-        name: What it is, as a word of the glossary: "weights".
-        amount: The number, in `unit`.
-        unit: "bytes", "parameters", "FLOPs", "FLOP/s", "s", "tokens/s", "tokens", "count" or "USD".
-        low: Lower end of the honest band; equals `amount` when exact.
-        source: Paper, specification or measurement that the rule comes from.
-        kind: One of `KINDS`; with children it is their weakest one.
-        guess: Whether it rests on a layout that was guessed, or on a config.json that was not read
-            to its end: then no verdict about it is crisp.
-    """
-
-    name: str
-    amount: Number
+    name: str  # what it is, as a word of the glossary: "weights"
+    amount: Number  # the number, in `unit`
+    # "bytes", "parameters", "FLOPs", "FLOP/s", "s", "tokens/s", "tokens", "count" or "USD"
     unit: str
-    low: Number
+    low: Number  # lower end of the honest band; equals `amount` when exact
     high: Number
-    source: str
-    kind: Kind
+    source: str  # paper, specification or measurement that the rule comes from
+    kind: Kind  # one of `KINDS`; with children it is their weakest one
     combine: Combine = "sum"
     children: tuple["Item", ...] = ()
     rule: Formula | None = None
     values: Mapping[str, Number] = field(default_factory=dict)
+    # whether it rests on a layout that was guessed, or on a config.json that was not read to its
+    # end: then no verdict about it is crisp
     guess: bool = False
 
     def __post_init__(self) -> None:
@@ -163,7 +148,7 @@ class Item:
     def substituted(self) -> str:
         """The rule with the numbers put in."""
         if self.rule is not None:
-            return self.rule.substituted(**self.values)
+            return self.rule.substituted(self.values)
         return self._folded([written(part.amount) for part in self.children])
 
     def _folded(self, parts: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """What one rank holds of a model, and the shares that a way of spreading it gives the ranks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.budget.cluster import Cluster
 from core.language import _
@@ -10,36 +10,27 @@ from core.models.spec import ModelSpec, num_before
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Share:
-    """One rank's part of the model. All ranks of one pipeline stage hold equally much.
-
-    Attributes:
-        num_without_ffn: How many of them have neither feed-forward nor experts.
-        num_recurrent_layers: How many of them keep a fixed state.
-        has_head: Whether the final norm, the head and the loss are here.
-        weight_shards: Ranks over which the stored weights are sharded (ZeRO-3), experts apart.
-        gradient_shards: Ranks over which the gradients are sharded (ZeRO-2, -3).
-        optimizer_shards: Ranks over which the optimizer states are sharded (ZeRO-1, -2, -3).
-        virtual_stages: Runs of layers that take turns on this rank (interleaved 1F1B).
-        in_flight: Micro-batches whose activations are held at once (1F1B); with virtual stages
-            each counts once for each run of layers that it has passed.
-    """
+    """One rank's part of the model. All ranks of one pipeline stage hold equally much."""
 
     stage: int = 0
     num_layers: int
     num_expert_layers: int = 0
     num_windowed_layers: int = 0
     num_without_attention: int = 0
-    num_without_ffn: int = 0
-    num_recurrent_layers: int = 0
+    num_without_ffn: int = 0  # how many of them have neither feed-forward nor experts
+    num_recurrent_layers: int = 0  # how many of them keep a fixed state
     has_embedding: bool = True
-    has_head: bool = True
+    has_head: bool = True  # whether the final norm, the head and the loss are here
     tensor: int = 1
     sequence_parallel: bool = False
     expert: int = 1
+    # ranks over which the stored weights are sharded (ZeRO-3), experts apart
     weight_shards: int = 1
-    gradient_shards: int = 1
-    optimizer_shards: int = 1
-    virtual_stages: int = 1
+    gradient_shards: int = 1  # ranks over which the gradients are sharded (ZeRO-2, -3)
+    optimizer_shards: int = 1  # ranks over which the optimizer states are sharded (ZeRO-1, -2, -3)
+    virtual_stages: int = 1  # runs of layers that take turns on this rank (interleaved 1F1B)
+    # micro-batches whose activations are held at once (1F1B); with virtual stages each counts once
+    # for each run of layers that it has passed
     in_flight: int = 1
 
     @property
@@ -60,14 +51,7 @@ class Share:
 
 def whole(spec: ModelSpec) -> Share:
     """Return the share of a rank that holds everything."""
-    return Share(
-        num_layers=spec.num_layers,
-        num_expert_layers=spec.num_expert_layers,
-        num_windowed_layers=spec.num_windowed_layers,
-        num_without_attention=len(spec.without_attention),
-        num_without_ffn=len(spec.without_ffn),
-        num_recurrent_layers=len(spec.recurrent.layers) if spec.recurrent else 0,
-    )
+    return _holding(spec, [(0, spec.num_layers)])
 
 
 def shares(
@@ -93,20 +77,10 @@ def shares(
 
 
 def _stage(spec: ModelSpec, cluster: Cluster, stage: int, num_microbatches: int | None) -> Share:
-    runs = tuple(_runs(spec, cluster, stage))
     shards, zero = cluster.weight_ranks, cluster.zero_stage
-    return Share(
+    return replace(
+        _holding(spec, tuple(_runs(spec, cluster, stage))),
         stage=stage,
-        num_layers=sum(end - start for start, end in runs),
-        num_expert_layers=sum(
-            spec.expert_layers_before(end) - spec.expert_layers_before(start) for start, end in runs
-        ),
-        num_windowed_layers=sum(
-            _windowed_layers(spec, end) - _windowed_layers(spec, start) for start, end in runs
-        ),
-        num_without_attention=_among(spec.without_attention, runs),
-        num_without_ffn=_among(spec.without_ffn, runs),
-        num_recurrent_layers=_among(spec.recurrent.layers if spec.recurrent else (), runs),
         has_embedding=stage == 0,
         has_head=stage == cluster.pipeline - 1,
         tensor=cluster.tensor,
@@ -117,6 +91,21 @@ def _stage(spec: ModelSpec, cluster: Cluster, stage: int, num_microbatches: int 
         optimizer_shards=shards if zero >= 1 else 1,
         virtual_stages=cluster.virtual_stages,
         in_flight=in_flight(cluster, stage, num_microbatches),
+    )
+
+
+def _holding(spec: ModelSpec, runs: Sequence[tuple[int, int]]) -> Share:
+    """Return the share of a rank that holds these runs of layers and everything beside them."""
+    windowed = _windowed_layers
+    return Share(
+        num_layers=sum(end - start for start, end in runs),
+        num_expert_layers=sum(
+            spec.expert_layers_before(end) - spec.expert_layers_before(start) for start, end in runs
+        ),
+        num_windowed_layers=sum(windowed(spec, end) - windowed(spec, start) for start, end in runs),
+        num_without_attention=_among(spec.without_attention, runs),
+        num_without_ffn=_among(spec.without_ffn, runs),
+        num_recurrent_layers=_among(spec.recurrent.layers if spec.recurrent else (), runs),
     )
 
 

@@ -22,18 +22,13 @@ PYPI: Final = ""  # pip's own index
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Build:
-    """One way torch is built.
-
-    Attributes:
-        indexes: Pip's index on each system that has it.
-        available: What asks torch whether it finds such a device; "" where it always does.
-    """
+    """One way torch is built."""
 
     key: str
     label: str
-    indexes: Mapping[str, str]
+    indexes: Mapping[str, str]  # pip's index on each system that has it
     note: str
-    available: str = ""
+    available: str = ""  # what asks torch whether it finds such a device; "" where it always does
 
 
 _ROWS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

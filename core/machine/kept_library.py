@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -48,7 +49,7 @@ def keep_library_report(report: LibraryReport) -> None:
     Raises:
         ValueError: The state folder cannot be written to.
     """
-    keep_json(_cache_file(), report.to_json())
+    keep_json(_cache_file(), asdict(report))
 
 
 def cast_in_child(text: str) -> tuple[CastRow, ...]:

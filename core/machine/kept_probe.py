@@ -79,10 +79,6 @@ class Probe:
     features: tuple[tuple[str, bool], ...]  # "AVX-512 BF16" -> True
     devices: tuple[Device, ...] = field(default_factory=tuple)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return this probe as JSON data."""
-        return asdict(self)
-
     @property
     def best_device(self) -> Device:
         """The device a run uses when nobody chose one: the first accelerator, else the CPU."""
@@ -113,7 +109,7 @@ def keep_probe(probe: Probe) -> None:
     Raises:
         ValueError: the state folder cannot be written to.
     """
-    keep_json(_cache_file(), probe.to_json())
+    keep_json(_cache_file(), asdict(probe))
 
 
 def cached_probe() -> Probe | None:

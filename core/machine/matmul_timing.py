@@ -1,9 +1,17 @@
-"""A matrix product timed on this machine, in a fresh child process; never imports torch here."""
+"""A matrix product timed on this machine, in a fresh child process, which alone needs torch.
+
+`python -m core.machine.matmul_timing 2048 float32 9` times a product as one should, and as one
+should not: it prints one line of JSON for each call: the first one, calls that the clock does not
+wait for, and calls that it waits for. An accelerator takes a call and answers at once; only the
+wait shows how long the product takes.
+"""
 
 import json
 import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from core.language import _
@@ -36,11 +44,6 @@ class MatmulTiming:
     calls: tuple[MatmulCall, ...]
 
     @property
-    def flops(self) -> int:
-        """FLOPs of one call: 2 size**3."""
-        return 2 * self.size**3
-
-    @property
     def device(self) -> str:
         """Where it ran."""
         return self.calls[0].device
@@ -56,7 +59,7 @@ class MatmulTiming:
 
     def flops_per_second(self, kind: CallKind) -> float:
         """Return what the median of the calls of a kind makes of it."""
-        return self.flops / self.seconds(kind)
+        return 2 * self.size**3 / self.seconds(kind)
 
     def _seconds_of(self, kind: CallKind) -> Sequence[float]:
         return [call.seconds for call in self.calls if call.kind == kind]
@@ -87,7 +90,58 @@ def time_matmul(
         )
     calls = []
     arguments = [str(size), dtype, str(num_runs(size))]
-    for line in lines_of("core.machine.matmul_trial", arguments, seconds=TIMING_SECONDS):
+    for line in lines_of("core.machine.matmul_timing", arguments, seconds=TIMING_SECONDS):
         calls.append(MatmulCall(**json.loads(line)))
         on_call(calls[-1])
     return MatmulTiming(size=size, dtype=dtype, calls=tuple(calls))
+
+
+def trial(size: int, dtype: str, num_runs: int) -> Iterator[MatmulCall]:
+    """Yield the calls as they are timed, on the first accelerator, else on the CPU.
+
+    Raises:
+        ValueError: If the dtype is not one that is timed.
+    """
+    import torch
+
+    if dtype not in TIMED_DTYPES:
+        raise ValueError(f"dtype {dtype!r} is not timed; use one of: {', '.join(TIMED_DTYPES)}")
+    found = torch.accelerator.current_accelerator()
+    device = found.type if found is not None and torch.accelerator.is_available() else "cpu"
+    name = torch.cuda.get_device_name() if device == "cuda" else device
+    a = torch.randn(size, size, device=device).to(getattr(torch, dtype))
+    b = torch.randn(size, size, device=device).to(getattr(torch, dtype))
+
+    def wait() -> None:
+        if device != "cpu":
+            torch.accelerator.synchronize()
+
+    def act() -> object:
+        return a @ b
+
+    for kind in CALLS:
+        for _run in range(1 if kind == "first" else num_runs):
+            wait()
+            seconds = seconds_of(act, wait if kind != "not waiting" else None)
+            yield MatmulCall(kind=kind, seconds=seconds, device=name)
+        wait()
+
+
+def seconds_of(act: Callable[[], object], wait: Callable[[], None] | None) -> float:
+    """Return how long an act takes, and what one waits for it."""
+    start = time.perf_counter()
+    act()
+    if wait is not None:
+        wait()
+    return time.perf_counter() - start
+
+
+def _main(arguments: list[str]) -> None:
+    size, dtype, num_runs = int(arguments[0]), arguments[1], int(arguments[2])
+    for call in trial(size, dtype, num_runs):
+        sys.stdout.write(json.dumps(asdict(call)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

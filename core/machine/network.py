@@ -55,7 +55,11 @@ def class_addresses() -> tuple[NetworkAddress, ...]:
     Private networks (RFC 1918) come before public ones; loopback, link-local addresses, interfaces
     that are down and those of containers and tunnels are left out.
     """
-    return tuple(sorted(_candidates(), key=lambda each: (_is_public(each), each.interface)))
+
+    def place(each: NetworkAddress) -> tuple[bool, str]:
+        return not ipaddress.ip_address(each.address).is_private, each.interface
+
+    return tuple(sorted(_candidates(), key=place))
 
 
 def _candidates() -> Iterator[NetworkAddress]:
@@ -65,17 +69,10 @@ def _candidates() -> Iterator[NetworkAddress]:
         if not is_up or _VIRTUAL.match(interface):
             continue
         for entry in entries:
-            if entry.family == socket.AF_INET and _is_reachable(entry.address):
-                yield NetworkAddress(address=entry.address, interface=interface)
-
-
-def _is_reachable(address: str) -> bool:
-    parsed = ipaddress.ip_address(address)
-    return not (parsed.is_loopback or parsed.is_link_local or parsed.is_unspecified)
-
-
-def _is_public(each: NetworkAddress) -> bool:
-    return not ipaddress.ip_address(each.address).is_private
+            if entry.family == socket.AF_INET:
+                found = ipaddress.ip_address(entry.address)
+                if not (found.is_loopback or found.is_link_local or found.is_unspecified):
+                    yield NetworkAddress(address=entry.address, interface=interface)
 
 
 def check_class_address(address: str) -> str:

@@ -23,21 +23,15 @@ class GpuProcess:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gpu:
-    """A GPU, or a MIG slice of one, at one moment.
+    """A GPU, or a MIG slice of one, at one moment."""
 
-    Attributes:
-        uuid: What CUDA_VISIBLE_DEVICES may say: "GPU-..." or "MIG-...".
-        is_slice: Whether it is a part of a card (MIG), with a part of the card's speed.
-        used_bytes: What all processes hold of it, contexts included.
-        utilization: Share of the last sampling period in which a kernel ran, from 0 to 1; None
-            where it is not told: of a slice, for one.
-    """
-
-    uuid: str
+    uuid: str  # what CUDA_VISIBLE_DEVICES may say: "GPU-..." or "MIG-..."
     name: str
-    is_slice: bool
+    is_slice: bool  # whether it is a part of a card (MIG), with a part of the card's speed
     total_bytes: int
-    used_bytes: int
+    used_bytes: int  # what all processes hold of it, contexts included
+    # share of the last sampling period in which a kernel ran, from 0 to 1; None where it is not
+    # told: of a slice, for one
     utilization: float | None
     processes: tuple[GpuProcess, ...]
 

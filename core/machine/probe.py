@@ -10,20 +10,21 @@ import argparse
 import json
 import platform
 import re
+import statistics
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import psutil
 
-from core.dtypes.libraries.torch_operations import torch_dtypes
+from core.dtypes.libraries.torch_operations import complaint, torch_dtypes
 from core.machine.kept_probe import Device, DtypeVerdict, Probe, Speed, Trial
 from core.machine.machine import describe_machine
-from core.machine.matmul_trial import measure_copy, measure_matmul
+from core.machine.matmul_timing import seconds_of
 from core.units import MIB
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ _KERNEL_LINE: Final = re.compile(
 )
 SIDE: Final = 16  # cuBLASLt wants multiples of 16 for 8-bit types; small enough to cost nothing
 TIMED_DTYPES: Final = ("float32", "bfloat16")
+NUM_RUNS: Final = 7  # after one warm-up
 CPU_SIZE: Final = 1024  # 2.1 GFLOPs: tens of milliseconds on a laptop
 ACCELERATOR_SIZE: Final = 8192  # large enough to keep a big GPU busy
 CPU_COPY: Final = 128 * MIB
@@ -128,6 +130,53 @@ def _measured(trials: Sequence[Callable[[], Speed]]) -> Iterator[Speed]:
     for trial in trials:
         with suppress(RuntimeError):
             yield trial()
+
+
+def measure_matmul(device: str, dtype: str, *, size: int) -> Speed:
+    """Time C = A B for square matrices of `size`: 2 size**3 FLOPs each (a multiply and an add)."""
+    import torch
+
+    a = torch.randn(size, size, device=device).to(getattr(torch, dtype))
+    b = torch.randn(size, size, device=device).to(getattr(torch, dtype))
+    seconds = _times(lambda: torch.matmul(a, b), device)
+    return _speed(f"matmul {dtype}", "FLOP/s", 2 * size**3, seconds)
+
+
+def measure_copy(device: str, *, num_bytes: int) -> Speed:
+    """Time a copy that is larger than the caches: each byte is read once and written once.
+
+    B/s moved are 2 `num_bytes` a copy.
+    """
+    import torch
+
+    source = torch.zeros(num_bytes, dtype=torch.uint8, device=device)
+    target = torch.empty_like(source)
+    seconds = _times(lambda: target.copy_(source), device)
+    return _speed("copy", "B/s", 2 * num_bytes, seconds)
+
+
+def _times(act: Callable[[], object], device: str) -> list[float]:
+    import torch
+
+    def wait() -> None:
+        if device != "cpu":
+            torch.accelerator.synchronize(device)
+
+    act()
+    wait()
+    # an accelerator answers before it is done
+    return [seconds_of(act, wait) for _run in range(NUM_RUNS)]
+
+
+def _speed(what: str, unit: str, amount: float, seconds: list[float]) -> Speed:
+    return Speed(
+        what=what,
+        unit=unit,
+        median=amount / statistics.median(seconds),
+        low=amount / max(seconds),
+        high=amount / min(seconds),
+        num_runs=len(seconds),
+    )
 
 
 def _cpu() -> Device:
@@ -213,33 +262,18 @@ def _try_dtype(name: str, dtype: "torch.dtype", device: str) -> DtypeVerdict:
         return torch.ones(SIDE, SIDE, device=device).to(dtype)
 
     plus = 1 if dtype is torch.bool else 2  # True + True is True
-    trials = (
-        _try("create", lambda: torch.empty(SIDE, SIDE, dtype=dtype, device=device), None),
-        _try("convert", ones, 1),
-        _try("add", lambda: ones() + ones(), plus),
-        _try("matmul", lambda: ones() @ ones(), SIDE),
+    acts: tuple[tuple[str, Callable[[], torch.Tensor], int | None], ...] = (
+        ("create", lambda: torch.empty(SIDE, SIDE, dtype=dtype, device=device), None),
+        ("convert", ones, 1),
+        ("add", lambda: ones() + ones(), plus),
+        ("matmul", lambda: ones() @ ones(), SIDE),
     )
-    return DtypeVerdict(name=name, item_bytes=dtype.itemsize, trials=trials)
-
-
-def _try(operation: str, act: "Callable[[], torch.Tensor]", expected: int | None) -> Trial:
-    """Do it; a result that is not `expected` in every place does not count as working."""
-    try:
-        message = _wrong(act(), expected)
-    except (RuntimeError, TypeError, ValueError) as error:
-        message = str(error).split("\n\n")[0].strip()
-    return Trial(operation=operation, works=not message, message=message)
-
-
-def _wrong(result: "torch.Tensor", expected: int | None) -> str:
-    import torch
-
-    if expected is None:
-        return ""
-    values = result.to(torch.float32)
-    if bool(torch.eq(values, expected).all()):
-        return ""
-    return f"gave {values.flatten()[0].item():g} where {expected} is right"
+    messages = [(operation, complaint(act, expected)) for operation, act, expected in acts]
+    trials = (
+        Trial(operation=operation, works=not message, message=message)
+        for operation, message in messages
+    )
+    return DtypeVerdict(name=name, item_bytes=dtype.itemsize, trials=tuple(trials))
 
 
 def main() -> None:
@@ -247,7 +281,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Probe this computer with torch.")
     parser.add_argument("--fast", action="store_true", help="leave the measured speeds out")
     probe = probe_here(timed=not parser.parse_args().fast)
-    sys.stdout.write(json.dumps(probe.to_json()) + "\n")
+    sys.stdout.write(json.dumps(asdict(probe)) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,14 @@ from core.units import format_bytes
 
 KERNEL_NAMES = {"cuda": "CUDA {version}", "rocm": "ROCm {version}", "mps": "Metal", "xpu": "oneAPI"}
 
+_LAYERS = (
+    (N_("application"), N_("asks: train this model on that text")),
+    (N_("model and training loop"), N_("says which layers, which loss, which update")),
+    (N_("PyTorch"), N_("tensors, autograd, and for each operation the kernel to call")),
+    (N_("kernels and driver"), N_("the machine code that multiplies and adds")),
+    (N_("hardware"), N_("moves bytes and switches transistors")),
+)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Layer:
@@ -23,33 +31,15 @@ def software_stack(machine: Machine, probe: Probe) -> tuple[Layer, ...]:
     """Return the five layers of this machine, the reader's own program first."""
     device = probe.best_device
     versions = dict(machine.versions)
-    return (
-        Layer(
-            name=N_("application"),
-            duty=N_("asks: train this model on that text"),
-            found=f"Bits to GPT, Streamlit {versions.get('streamlit', '?')}",
-        ),
-        Layer(
-            name=N_("model and training loop"),
-            duty=N_("says which layers, which loss, which update"),
-            found=f"core.models, core.train, Python {machine.python}",
-        ),
-        Layer(
-            name=N_("PyTorch"),
-            duty=N_("tensors, autograd, and for each operation the kernel to call"),
-            found=f"torch {probe.torch}",
-        ),
-        Layer(
-            name=N_("kernels and driver"),
-            duty=N_("the machine code that multiplies and adds"),
-            found=_(", ").join(_kernels(probe, device)),
-        ),
-        Layer(
-            name=N_("hardware"),
-            duty=N_("moves bytes and switches transistors"),
-            found=_hardware(device, machine),
-        ),
+    found = (
+        f"Bits to GPT, Streamlit {versions.get('streamlit', '?')}",
+        f"core.models, core.train, Python {machine.python}",
+        f"torch {probe.torch}",
+        _(", ").join(_kernels(probe, device)),
+        _hardware(device, machine),
     )
+    layers = zip(_LAYERS, found, strict=True)
+    return tuple(Layer(name=name, duty=duty, found=here) for (name, duty), here in layers)
 
 
 def _kernels(probe: Probe, device: Device) -> tuple[str, ...]:

@@ -191,7 +191,7 @@ def test_a_timed_product_shows_that_not_waiting_is_absurd(open_page, timed):
 
 def test_a_product_that_cannot_be_timed_is_told(open_page, timed, monkeypatch):
     def refuse(size, dtype, on_call):
-        raise ValueError("The program core.machine.matmul_trial failed: no memory")
+        raise ValueError("The program core.machine.matmul_timing failed: no memory")
 
     monkeypatch.setattr(mfu, "time_matmul", refuse)
     app = open_page(PAGE, flops_tab="mfu", flops_measured="matmul")

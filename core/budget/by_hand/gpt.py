@@ -97,7 +97,7 @@ def optimizer(shape: GPTShape) -> Item:
     """Return the bytes of AdamW: two moments, and a step count for each parameter tensor."""
     values = {
         "num_params": count_parameters(shape).amount,
-        "num_tensors": NUM_TENSORS(num_layers=shape.num_layers),
+        "num_tensors": NUM_TENSORS.of({"num_layers": shape.num_layers}),
     }
     return counted("optimizer", ADAMW, values, _ADAMW)
 

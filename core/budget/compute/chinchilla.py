@@ -1,6 +1,7 @@
 """How many parameters and tokens a given amount of compute should be spent on."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,41 +31,24 @@ class LossFit:
     """A fitted law of the loss in nats: e + a / N**alpha + b / D**beta."""
 
     name: str
-    e: float
-    a: float
-    b: float
-    alpha: float
-    beta: float
+    constants: Mapping[str, float]
     source: str
-
-    @property
-    def constants(self) -> dict[str, float]:
-        """The numbers of the law by the names of the formulas."""
-        return {name: getattr(self, name) for name in ("e", "a", "b", "alpha", "beta")}
 
 
 HOFFMANN: Final = LossFit(
     name="Hoffmann 2022",
-    e=1.69,
-    a=406.4,
-    b=410.7,
-    alpha=0.34,
-    beta=0.28,
+    constants={"e": 1.69, "a": 406.4, "b": 410.7, "alpha": 0.34, "beta": 0.28},
     source=N_("Hoffmann et al. 2022, equation 10: approach 3"),
 )
 BESIROGLU: Final = LossFit(
     name="Besiroglu 2024",
-    e=1.8172,
-    a=482.01,
-    b=2085.43,
-    alpha=0.3478,
-    beta=0.3658,
+    constants={"e": 1.8172, "a": 482.01, "b": 2085.43, "alpha": 0.3478, "beta": 0.3658},
     source=N_("Besiroglu et al. 2024, Chinchilla Scaling: A Replication Attempt: refitted"),
 )
 FITS: Final = (HOFFMANN, BESIROGLU)
 
 
-def best_params(flops: float, tokens_per_param: float = TOKENS_PER_PARAM) -> Item:
+def best_params(flops: float) -> Item:
     """Return the parameters that use `flops` best: C = 6 N D with D = 20 N.
 
     >>> round(best_params(5.88e23).amount / 1e9)  # Chinchilla itself: 70 B on 1.4 T tokens
@@ -74,32 +58,18 @@ def best_params(flops: float, tokens_per_param: float = TOKENS_PER_PARAM) -> Ite
         ValueError: If a number is not positive.
     """
     check_range("flops", flops, 1, 1e40)
-    check_range("tokens_per_param", tokens_per_param, 0.01, 1e7)
-    values = {"flops": flops, "tokens_per_param": tokens_per_param}
+    values = {"flops": flops, "tokens_per_param": TOKENS_PER_PARAM}
     return estimated(N_("best model"), BEST_PARAMS, values, _HOFFMANN, 0.3, "parameters")
 
 
-def best_tokens(flops: float, tokens_per_param: float = TOKENS_PER_PARAM) -> Item:
+def best_tokens(flops: float) -> Item:
     """Return the tokens that go with `best_params`.
 
     Raises:
         ValueError: If a number is not positive.
     """
-    num_params = best_params(flops, tokens_per_param).amount
-    values = {"num_params": num_params, "tokens_per_param": tokens_per_param}
+    values = {"num_params": best_params(flops).amount, "tokens_per_param": TOKENS_PER_PARAM}
     return estimated(N_("best tokens"), BEST_TOKENS, values, _HOFFMANN, 0.3, "tokens")
-
-
-def predicted_loss(num_params: float, num_tokens: float, fit: LossFit = BESIROGLU) -> Item:
-    """Return the loss in nats for each token that a fitted law foresees.
-
-    Raises:
-        ValueError: If a number is not positive.
-    """
-    check_range("num_params", num_params, 1, 1e20)
-    check_range("num_tokens", num_tokens, 1, 1e20)
-    values = fit.constants | {"num_params": num_params, "num_tokens": num_tokens}
-    return estimated(N_("loss"), LOSS, values, fit.source, 0.03, "nats")
 
 
 def lowest_params(flops: float, fit: LossFit = BESIROGLU) -> Item:
@@ -112,7 +82,7 @@ def lowest_params(flops: float, fit: LossFit = BESIROGLU) -> Item:
         ValueError: If the compute is not positive.
     """
     check_range("flops", flops, 1, 1e40)
-    values = fit.constants | {"flops": flops}
+    values = {**fit.constants, "flops": flops}
     return estimated(N_("lowest point of a fitted law"), LOWEST, values, _LOWEST, 0.3, "parameters")
 
 
@@ -130,11 +100,13 @@ def lowest_ratio(flops: float, fit: LossFit = BESIROGLU) -> Item:
 
 
 def loss_for_size(flops: float, num_params: float, fit: LossFit = BESIROGLU) -> float:
-    """Return the loss of spending `flops` on a model of that size; infinite without a token."""
+    """Return the nats for each token that a fitted law foresees of `flops` on a model of that size.
+
+    They are infinite without a token.
+    """
     num_tokens = flops / (6 * num_params)
-    return (
-        float(predicted_loss(num_params, num_tokens, fit).amount) if num_tokens >= 1 else math.inf
-    )
+    values = {**fit.constants, "num_params": num_params, "num_tokens": num_tokens}
+    return float(LOSS.of(values)) if num_tokens >= 1 else math.inf
 
 
 def machine_flops(

@@ -97,15 +97,11 @@ PREDICTION: Final = N_(
 
 
 def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: bool = False) -> Item:
-    """Return the FLOPs of one forward pass, one child a component.
+    """Return the FLOPs of one forward pass over sequences of `seq_len`, one child a component.
 
-    Args:
-        spec: The model.
-        num_tokens: Tokens in all: sequences times `seq_len`.
-        seq_len: Tokens of one sequence.
-        causal: Count only the pairs of tokens that the causal mask and the windows let through,
-            as a kernel that skips the rest. Otherwise the whole square in every layer, as PaLM's
-            MFU and FlopCounterMode do.
+    `num_tokens` are those of all sequences. `causal` counts only the pairs of tokens that the
+    causal mask and the windows let through, as a kernel that skips the rest; otherwise it is the
+    whole square in every layer, as PaLM's MFU and FlopCounterMode do.
 
     Raises:
         ValueError: If a length is not positive or beyond reason.
@@ -120,7 +116,7 @@ def forward_flops(spec: ModelSpec, num_tokens: int, seq_len: int, *, causal: boo
     if spec.layer_inputs is not None:
         name = N_("per-layer inputs")
         parts.append(item(name, LAYER_INPUTS, sizes, unit="FLOPs", kind="bound", source=INPUTS))
-    parts.append(_products(N_("head"), HEAD, sizes))
+    parts.append(_counted(N_("head"), HEAD, sizes))
     return as_guessed(total(N_("forward"), parts, source=PRODUCTS), spec, GUESSED_WORK)
 
 
@@ -175,7 +171,7 @@ def is_pairs(part: Item) -> bool:
 def _projections(spec: ModelSpec, sizes: Mapping[str, Number]) -> Item:
     name = N_("attention projections")
     if spec.latent is None:
-        return _products(name, PROJECTIONS, sizes)
+        return _counted(name, PROJECTIONS, sizes)
     formula = LATENT_PROJECTIONS if spec.latent.query_rank else LATENT_PLAIN_QUERIES
     return _counted(name, formula, sizes, LATENT)
 
@@ -222,8 +218,8 @@ def _recurrent(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
         return []
     kind = spec.recurrent.kind
     parts = [
-        _products(N_("recurrent projections"), RECURRENT[kind], sizes),
-        _products(N_("convolutions"), CONVOLUTIONS, sizes),
+        _counted(N_("recurrent projections"), RECURRENT[kind], sizes),
+        _counted(N_("convolutions"), CONVOLUTIONS, sizes),
     ]
     if spec.recurrent.state_dim:
         values = {**sizes, "num_products": 2 if kind == "mamba-2" else 3}
@@ -232,21 +228,19 @@ def _recurrent(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
     return parts
 
 
-def _counted(name: str, formula: Formula, sizes: Mapping[str, Number], source: str) -> Item:
+def _counted(
+    name: str, formula: Formula, sizes: Mapping[str, Number], source: str = PRODUCTS
+) -> Item:
     return counted(name, formula, sizes, source, "FLOPs")
 
 
 def _feed_forward(spec: ModelSpec, sizes: Mapping[str, Number]) -> list[Item]:
     parts = []
     if spec.num_dense_layers:
-        parts.append(_products(N_("feed-forward"), FEED_FORWARD, sizes))
+        parts.append(_counted(N_("feed-forward"), FEED_FORWARD, sizes))
     if spec.mixture is None or not spec.num_expert_layers:
         return parts
-    parts += [_products(N_("experts"), EXPERTS, sizes), _products(N_("router"), ROUTER, sizes)]
+    parts += [_counted(N_("experts"), EXPERTS, sizes), _counted(N_("router"), ROUTER, sizes)]
     if spec.mixture.num_shared:
-        parts.append(_products(N_("shared experts"), SHARED_EXPERTS, sizes))
+        parts.append(_counted(N_("shared experts"), SHARED_EXPERTS, sizes))
     return parts
-
-
-def _products(name: str, formula: Formula, sizes: Mapping[str, Number]) -> Item:
-    return _counted(name, formula, sizes, PRODUCTS)

@@ -26,26 +26,24 @@ TOGETHER: Final = Formula("flops / (flops_per_second * seconds)")
 MOVED: Final = N_("each operation reads its inputs and writes its result once, in memory")
 ROOFLINE: Final = N_("Williams, Waterman & Patterson 2009, Roofline")
 
-_MATMUL_FLOPS: Final = "2 * rows * inner * columns"
-_MATMUL_BYTES: Final = "item_bytes * (rows * inner + inner * columns + rows * columns)"
-_MATMUL: Final = (Formula(_MATMUL_FLOPS), Formula(_MATMUL_BYTES))
-ELEMENTWISE: Final = "rows * columns * flops_each"
-ELEMENTWISE_BYTES: Final = "item_bytes * rows * columns * num_operands"
-_ELEMENTWISE: Final = (Formula(ELEMENTWISE), Formula(ELEMENTWISE_BYTES))
+_MATMUL: Final = (
+    Formula("2 * rows * inner * columns"),
+    Formula("item_bytes * (rows * inner + inner * columns + rows * columns)"),
+)
+_ELEMENTWISE: Final = (
+    Formula("rows * columns * flops_each"),
+    Formula("item_bytes * rows * columns * num_operands"),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operation:
-    """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula.
-
-    Attributes:
-        times: How often a pass through the model runs it.
-    """
+    """One operation: its FLOPs, the bytes it moves, and their ratio, each with its formula."""
 
     name: str
     flops: Item
     moved: Item
-    times: int = 1
+    times: int = 1  # how often a pass through the model runs it
 
     @property
     def intensity(self) -> Item:

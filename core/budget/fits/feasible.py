@@ -1,6 +1,5 @@
 """Which recipes fit on the devices at hand, the fastest first."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,16 +19,12 @@ _SPEED: Final = N_("compute at 40 % of the dense peak, communication and waiting
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Feasible:
-    """One recipe that fits.
-
-    Attributes:
-        speed: Tokens per second of all devices together, an estimate.
-    """
+    """One recipe that fits."""
 
     way: str
     checkpointing: Checkpointing
     need: Item
-    speed: Item
+    speed: Item  # tokens per second of all devices together, an estimate
 
 
 def feasible(
@@ -40,30 +35,24 @@ def feasible(
     States are sharded over the devices (ZeRO-3). Recipes whose products the device has no peak
     for are left out.
     """
-    found = _fitting(spec, recipe, device, num_devices)
-    return tuple(sorted(found, key=lambda each: each.speed.amount, reverse=True))
-
-
-def _fitting(
-    spec: ModelSpec, recipe: TrainingRecipe, device: DeviceSpec, num_devices: int
-) -> Iterator[Feasible]:
+    found = []
     recipe = replace(recipe, seq_len=min(recipe.seq_len, spec.seq_len))
     for checkpointing in CHECKPOINTED:
         ways = training_ways(replace(recipe, checkpointing=checkpointing))
         for way in TRAINING_WAYS:
             try:
-                each = _one(spec, ways[way].on(num_devices), device)
+                job = ways[way].on(num_devices)
+                need = job.need(spec)
+                if need.amount > device.memory_usable:
+                    continue
+                speed = _speed(spec, job, device)
             except ValueError:  # no peak for its dtype, or nothing for the adapters to adapt
                 continue
-            if each is not None:
-                need, speed = each
-                yield Feasible(way=way, checkpointing=checkpointing, need=need, speed=speed)
+            found.append(Feasible(way=way, checkpointing=checkpointing, need=need, speed=speed))
+    return tuple(sorted(found, key=lambda each: each.speed.amount, reverse=True))
 
 
-def _one(spec: ModelSpec, job: Training, device: DeviceSpec) -> tuple[Item, Item] | None:
-    need = job.need(spec)
-    if need.amount > device.memory_usable:
-        return None
+def _speed(spec: ModelSpec, job: Training, device: DeviceSpec) -> Item:
     num_tokens = job.recipe.num_tokens * job.recipe.accumulation * job.num_devices
     time = training_time(spec, job.recipe, job.cluster(device), num_tokens, MFU)
     speed = estimated(
@@ -74,4 +63,4 @@ def _one(spec: ModelSpec, job: Training, device: DeviceSpec) -> tuple[Item, Item
         0.3,
         "tokens/s",
     )
-    return need, as_guessed(speed, spec)
+    return as_guessed(speed, spec)

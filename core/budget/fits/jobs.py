@@ -53,19 +53,15 @@ class Job(Protocol):
         """Return the job spread over that many devices."""
 
     def counts(self, most: int) -> Iterator[int]:
-        """Yield the numbers of devices to be tried, the fewest first."""
+        """Yield the numbers of devices to be tried, the fewest first: 1, 2, 4 ... up to `most`."""
+        return (2**power for power in range(most.bit_length()))
 
     def sized(self, size: Size, amount: int) -> Self:
         """Return the job with that many sequences at once, or tokens in each."""
 
 
-def doublings(most: int) -> Iterator[int]:
-    """Yield 1, 2, 4 ... up to `most`."""
-    return (2**power for power in range(most.bit_length()))
-
-
 @dataclass(frozen=True, slots=True)
-class Serving:
+class Serving(Job):
     """Serving by a plan; a context beyond the model's own is cut to it."""
 
     plan: ServingPlan
@@ -80,10 +76,6 @@ class Serving:
     def on(self, num_devices: int) -> Self:
         """Return the plan with every matrix shared by that many devices."""
         return type(self)(replace(self.plan, tensor=num_devices))
-
-    def counts(self, most: int) -> Iterator[int]:
-        """Yield doubling numbers of devices."""
-        return doublings(most)
 
     def sized(self, size: Size, amount: int) -> Self:
         """Return the plan with other sequences."""
@@ -107,7 +99,7 @@ def released_way(spec: ModelSpec) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class Training(Job):
     """Training by a recipe, everything sharded over all devices (ZeRO-3, FSDP2)."""
 
     recipe: TrainingRecipe
@@ -128,10 +120,6 @@ class Training:
     def on(self, num_devices: int) -> Self:
         """Return the recipe with its states sharded over that many devices."""
         return replace(self, num_devices=num_devices)
-
-    def counts(self, most: int) -> Iterator[int]:
-        """Yield doubling numbers of devices."""
-        return doublings(most)
 
     def sized(self, size: Size, amount: int) -> Self:
         """Return the recipe with other sequences."""

@@ -1,9 +1,7 @@
 """What fits where: models x ways x devices, with the item that is the first not to fit."""
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import accumulate
 
 from core.budget.budget import Verdict, verdict_of
 from core.budget.cluster import DeviceSpec
@@ -16,31 +14,21 @@ Where = tuple[str, str, str]  # model, way, device
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
-    """One job on one device.
+    """One job on one device."""
 
-    Attributes:
-        need: The bytes of the most loaded device, as a tree; None if the job cannot be split.
-        verdict: "fits" even at the upper end of the band, "too_big" even at the lower, else
-            "close", as everything about a guess.
-        reason: Name of the first item that does not fit; "" if all do.
-        sentence: Why the job cannot be split; "" if it can.
-    """
-
+    # the bytes of the most loaded device, as a tree; None if the job cannot be split
     need: Item | None
     capacity: float
+    # "fits" even at the upper end of the band, "too_big" even at the lower, else "close", as
+    # everything about a guess
     verdict: Verdict
-    reason: str = ""
-    sentence: str = ""
+    reason: str = ""  # name of the first item that does not fit; "" if all do
+    sentence: str = ""  # why the job cannot be split; "" if it can
 
     @property
     def is_guess(self) -> bool:
         """Whether the need is a guess."""
         return self.need is not None and self.need.guess
-
-    @property
-    def missing(self) -> float:
-        """Bytes that are lacking; negative where there is room."""
-        return self.need.amount - self.capacity if self.need else 0.0
 
 
 def matrix(
@@ -69,18 +57,18 @@ def row(spec: ModelSpec, job: Job, devices: Iterable[DeviceSpec]) -> list[Cell]:
             )
             for device in devices
         ]
-    parts = lines(need)
-    filled = list(accumulate(part.amount for part in parts))
-    return [_cell(need, parts, filled, device) for device in devices]
+    return [_cell(need, device) for device in devices]
 
 
-def _cell(need: Item, parts: list[Item], filled: list[float], device: DeviceSpec) -> Cell:
+def _cell(need: Item, device: DeviceSpec) -> Cell:
     capacity = device.memory_usable
-    verdict = verdict_of(need, capacity, device.memory_band)
-    if need.amount <= capacity:
-        return Cell(need=need, capacity=capacity, verdict=verdict)
-    first = min(bisect_right(filled, capacity), len(parts) - 1)
-    return Cell(need=need, capacity=capacity, verdict=verdict, reason=parts[first].name)
+    failing = first_failing(need, capacity) if need.amount > capacity else None
+    return Cell(
+        need=need,
+        capacity=capacity,
+        verdict=verdict_of(need, capacity, device.memory_band),
+        reason=failing.name if failing else "",
+    )
 
 
 def lines(need: Item) -> list[Item]:

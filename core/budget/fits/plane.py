@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Final, Literal
 
 from core.budget.cluster import DeviceSpec
@@ -16,19 +17,14 @@ MOST_DEVICES: Final = 1024
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plane:
-    """Rows and columns of one picture.
-
-    Attributes:
-        rows: Keys of models or ways, from the top.
-        columns: Keys of devices or ways, from the left.
-        fewest: The fewest devices that hold the job; 0 if none do: then a cell's reason is what
-            fails on the largest number.
-    """
+    """Rows and columns of one picture."""
 
     name: PlaneName
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
+    rows: tuple[str, ...]  # keys of models or ways, from the top
+    columns: tuple[str, ...]  # keys of devices or ways, from the left
     cells: Mapping[tuple[str, str], Cell]
+    # the fewest devices that hold the job; 0 if none do: then a cell's reason is what fails on the
+    # largest number
     fewest: Mapping[tuple[str, str], int]
 
 
@@ -36,48 +32,39 @@ def models_devices(
     models: Mapping[str, ModelSpec], job: Job, devices: Mapping[str, DeviceSpec]
 ) -> Plane:
     """Return models in rows and devices in columns, for one way."""
-    lines = {model: (spec, job) for model, spec in models.items()}
-    return _plane("models_devices", lines, devices)
+    return _plane("models_devices", models, {"": job}, devices)
 
 
 def ways_devices(
     spec: ModelSpec, ways: Mapping[str, Job], devices: Mapping[str, DeviceSpec]
 ) -> Plane:
     """Return ways in rows and devices in columns, for one model."""
-    lines = {way: (spec, job) for way, job in ways.items()}
-    return _plane("ways_devices", lines, devices)
+    return _plane("ways_devices", {"": spec}, ways, devices)
 
 
 def models_ways(
     models: Mapping[str, ModelSpec], ways: Mapping[str, Job], device: DeviceSpec
 ) -> Plane:
     """Return models in rows and ways in columns, for one device."""
-    cells, fewest = {}, {}
-    for model, spec in models.items():
-        for way, job in ways.items():
-            found = row(spec, job, [device])
-            ((cells[model, way], fewest[model, way]),) = _fewest(spec, job, found)
-    return Plane(
-        name="models_ways",
-        rows=tuple(models),
-        columns=tuple(ways),
-        cells=cells,
-        fewest=fewest,
-    )
+    return _plane("models_ways", models, ways, {"": device})
 
 
 def _plane(
     name: PlaneName,
-    lines: Mapping[str, tuple[ModelSpec, Job]],
+    models: Mapping[str, ModelSpec],
+    ways: Mapping[str, Job],
     devices: Mapping[str, DeviceSpec],
 ) -> Plane:
+    axes = {"models": tuple(models), "ways": tuple(ways), "devices": tuple(devices)}
+    rows, columns = name.split("_")
     cells, fewest = {}, {}
-    for line, (spec, job) in lines.items():
-        found = row(spec, job, devices.values())
-        for device, (cell, number) in zip(devices, _fewest(spec, job, found), strict=True):
-            cells[line, device] = cell
-            fewest[line, device] = number
-    return Plane(name=name, rows=tuple(lines), columns=tuple(devices), cells=cells, fewest=fewest)
+    for (model, spec), (way, job) in product(models.items(), ways.items()):
+        found = _fewest(spec, job, row(spec, job, devices.values()))
+        for device, (cell, number) in zip(devices, found, strict=True):
+            at = {"models": model, "ways": way, "devices": device}
+            cells[at[rows], at[columns]] = cell
+            fewest[at[rows], at[columns]] = number
+    return Plane(name=name, rows=axes[rows], columns=axes[columns], cells=cells, fewest=fewest)
 
 
 def _fewest(spec: ModelSpec, job: Job, cells: list[Cell]) -> list[tuple[Cell, int]]:

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from core.budget.check import check_range
 from core.budget.cluster import DeviceSpec
 from core.budget.fits.jobs import Job, Size
 from core.budget.fits.matrix import first_failing
@@ -20,23 +19,16 @@ SHORTEST: Final = 128  # tokens
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """The largest or fewest of something.
+    """The largest or fewest of something."""
 
-    Attributes:
-        amount: How many; 0 if there is no answer.
-        capacity: Bytes that a process can fill on it.
-        reason: Name of the first item that fails one step further; "" where the search ended
-            for another reason.
-        at_limit: Whether the search ended at its limit, or at the model's own context.
-        tried: Of devices the largest number that was tried.
-    """
-
-    amount: int
+    amount: int  # how many; 0 if there is no answer
     need: Item | None
-    capacity: float
+    capacity: float  # bytes that a process can fill on it
+    # name of the first item that fails one step further; "" where the search ended for another
+    # reason
     reason: str = ""
-    at_limit: bool = False
-    tried: int = 0
+    at_limit: bool = False  # whether the search ended at its limit, or at the model's own context
+    tried: int = 0  # of devices the largest number that was tried
 
 
 def largest_number(fits: Callable[[int], bool], most: int) -> int:
@@ -57,18 +49,15 @@ def largest_number(fits: Callable[[int], bool], most: int) -> int:
     return low
 
 
-def largest_that_fits(
-    spec: ModelSpec, job: Job, device: DeviceSpec, size: Size, *, most: int = 0
-) -> Answer:
+def largest_that_fits(spec: ModelSpec, job: Job, device: DeviceSpec, size: Size) -> Answer:
     """Return the most sequences at once, or the longest sequences, that fit.
 
-    The search ends at `most`: by default a million sequences, or the model's own context.
+    The search ends at a million sequences, or at the model's own context.
 
     Raises:
         ValueError: If the model cannot be split as the job asks.
     """
-    limit = most or (spec.seq_len if size == "tokens" else MOST_SEQUENCES)
-    check_range("most", limit, 1, 100_000_000)
+    limit = spec.seq_len if size == "tokens" else MOST_SEQUENCES
 
     def need(amount: int) -> Item:
         return job.sized(size, amount).need(spec)
@@ -124,16 +113,11 @@ def largest_model(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edge:
-    """The edge for one number of devices.
-
-    Attributes:
-        tokens: Lengths, up to the model's own context.
-        sequences: The most that fit at once with each length; 0 where not one does.
-    """
+    """The edge for one number of devices."""
 
     num_devices: int
-    tokens: tuple[int, ...]
-    sequences: tuple[int, ...]
+    tokens: tuple[int, ...]  # lengths, up to the model's own context
+    sequences: tuple[int, ...]  # the most that fit at once with each length; 0 where not one does
     is_guess: bool = False
 
 

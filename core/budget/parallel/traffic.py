@@ -73,14 +73,10 @@ _EXCHANGE: Final = Formula(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Transfer:
-    """One kind of message.
-
-    Attributes:
-        item: Bytes that one rank sends in a step.
-    """
+    """One kind of message."""
 
     axis: Axis
-    item: Item
+    item: Item  # bytes that one rank sends in a step
 
 
 class _Held(NamedTuple):

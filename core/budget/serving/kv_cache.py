@@ -40,11 +40,6 @@ WHOLE: Final = {
 WINDOWED: Final = {
     kind: Formula(f"ceil(concurrency * {_WINDOWED} * {bits} / 8)") for kind, bits in _BITS.items()
 }
-PER_TOKEN: Final = {
-    "heads": Formula("ceil(num_kv_layers * 2 * num_kv_heads * head_dim * bits / 8)"),
-    "latent": Formula("ceil(num_kv_layers * (kv_rank + rope_dim) * bits / 8)"),
-    "indexed": Formula("ceil(num_kv_layers * (kv_rank + rope_dim + index_dim) * bits / 8)"),
-}
 STATES: Final = {
     N_("states of the heads"): Formula(
         "concurrency * num_recurrent_layers * mixer_dim * state_dim * 4"
@@ -96,8 +91,8 @@ def kv_cache_bytes_per_token(spec: ModelSpec, bits: int = 16) -> int:
     524288
     """
     check_range("bits", bits, 1, 64)
-    values = _sizes(spec) | {"num_kv_layers": sum(kv_layers(spec)), "bits": bits}
-    return int(PER_TOKEN[_kind(spec)].of(values))
+    one = {"num_full_layers": sum(kv_layers(spec)), "context": 1, "concurrency": 1, "tensor": 1}
+    return int(WHOLE[_kind(spec)].of(_sizes(spec) | one | {"bits": bits}))
 
 
 def kv_layers(spec: ModelSpec) -> tuple[int, int]:
@@ -243,14 +238,10 @@ def _parts(kind: str, values: dict[str, Number], kept: str) -> Iterator[Item]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KVVariant:
-    """A kind of attention in one format.
-
-    Attributes:
-        num_kv_heads: Key heads; 0 with latent attention.
-    """
+    """A kind of attention in one format."""
 
     name: str
-    num_kv_heads: int
+    num_kv_heads: int  # key heads; 0 with latent attention
     kv_format: str
     cache: Item
 

@@ -113,15 +113,12 @@ def prefill_latency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> 
     return as_guessed(first, spec, GUESSED_TIME)
 
 
-def decode_latency(
-    spec: ModelSpec, serving: ServingPlan, cluster: Cluster, context: int | None = None
-) -> Item:
+def decode_latency(spec: ModelSpec, serving: ServingPlan, cluster: Cluster) -> Item:
     """Return the time for one more token of each sequence.
 
-    `context` are the tokens that are read back for the new one; None is the middle of the answer,
-    which is the mean over it.
+    It is that of the token in the middle of the answer, which is the mean over it.
     """
-    seen = mean_context(serving) if context is None else context
+    seen = serving.prompt_len + serving.output_len // 2
     read = kv_read(spec, seen, serving.concurrency, serving.kv_format, serving.tensor)
     work = {
         "weight_bytes": weights_read(spec, serving, serving.concurrency).amount,
@@ -134,26 +131,15 @@ def decode_latency(
     return as_guessed(token, spec, GUESSED_TIME)
 
 
-def mean_context(serving: ServingPlan) -> int:
-    """Return the tokens behind the middle token of the answer."""
-    return serving.prompt_len + serving.output_len // 2
-
-
 def _latency(
     name: str, serving: ServingPlan, device: DeviceSpec, values: dict[str, Number], band: Band
 ) -> Item:
     is_native = serving.compute == "native"
     formula, source = (NATIVE_COMPUTING, _NATIVE) if is_native else (COMPUTING, _COMPUTE)
+    known = device.estimate(serving_dtype(device, serving))
     roofline = (
         _seconds("reading", READING, values, _READ, band, device.estimate("bandwidth")),
-        _seconds(
-            "computing",
-            formula,
-            values,
-            source,
-            band,
-            device.estimate(serving_dtype(device, serving)),
-        ),
+        _seconds("computing", formula, values, source, band, known),
     )
     parts = [total("reading or computing", roofline, source=_ROOFLINE, combine="max")]
     if serving.tensor == 1:

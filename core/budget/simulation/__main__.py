@@ -13,26 +13,20 @@ from core.budget.simulation.timeline import report_of, write_report
 _EVERY_SECONDS = 0.2
 
 
-class Progress:
-    """Prints phase and module a few times a second."""
+def main(case: str) -> None:
+    """Simulate one case, print phase and module a few times a second, and its report last."""
+    spec, recipe = read_case(case)
+    start = next_told = time.monotonic()
 
-    def __init__(self) -> None:
-        self._next = 0.0
-
-    def tell(self, phase: str, module: str) -> None:
-        """Print where the step is, unless that was done just now."""
+    def tell(phase: str, module: str) -> None:
+        nonlocal next_told
         now = time.monotonic()
-        if now >= self._next:
-            self._next = now + _EVERY_SECONDS
+        if now >= next_told:
+            next_told = now + _EVERY_SECONDS
             sys.stdout.write(f"{phase}\t{module}\n")
             sys.stdout.flush()
 
-
-def main(case: str) -> None:
-    """Simulate one case and print its report."""
-    spec, recipe = read_case(case)
-    start = time.monotonic()
-    timeline = simulate_step(spec, recipe, Progress().tell)
+    timeline = simulate_step(spec, recipe, tell)
     sys.stdout.write(write_report(report_of(timeline, time.monotonic() - start)) + "\n")
 
 

@@ -165,7 +165,8 @@ class Recomputed(nn.Module):
     def __init__(self, blocks: Sequence[nn.Module], watch: Watch, *, selective: bool) -> None:
         super().__init__()
         self.blocks, self.watch = nn.ModuleList(blocks), watch
-        self.contexts: Callable[[], Any] | None = _keep_products if selective else None
+        keeping_products = partial(create_selective_checkpoint_contexts, _policy)
+        self.contexts: Callable[[], Any] | None = keeping_products if selective else None
 
     def forward(self, x: Tensor, rotary: Rotary | None) -> Tensor:
         """Return the residual stream after these blocks."""
@@ -188,19 +189,15 @@ def use_checkpointing(model: Decoder, recipe: TrainingRecipe, watch: Watch = nul
     blocks = list(model.blocks)
     if recipe.checkpointing == "selective" and recipe.profile == "megatron":
         for block in blocks:
-            _recompute_attention(block, watch)
+            assert isinstance(block, Block)  # noqa: S101  the decoder makes no others
+            kernels: Kernels = block.attention.kernels
+            attend = partial(_again, kernels.attend, watch, None)
+            block.attention.kernels = replace(kernels, attend=attend)
         return
     width = recipe.checkpoint_every if recipe.checkpointing == "every_k" else 1
     runs = [blocks[i : i + width] for i in range(0, len(blocks), width)]
     selective = recipe.checkpointing == "selective"
     model.blocks = nn.ModuleList(Recomputed(run, watch, selective=selective) for run in runs)
-
-
-def _recompute_attention(block: nn.Module, watch: Watch) -> None:
-    assert isinstance(block, Block)  # noqa: S101  the decoder makes no others
-    kernels: Kernels = block.attention.kernels
-    attend = partial(_again, kernels.attend, watch, None)
-    block.attention.kernels = replace(kernels, attend=attend)
 
 
 def _again(
@@ -225,10 +222,6 @@ def _again(
         context_fn=contexts or noop_context_fn,
     )
     return out
-
-
-def _keep_products() -> Any:  # noqa: ANN401  torch's pair of contexts
-    return create_selective_checkpoint_contexts(_policy)
 
 
 def _policy(_context: object, operation: object, *_: object, **__: object) -> CheckpointPolicy:

@@ -20,62 +20,44 @@ NUM_HOLDINGS: Final = 12
 
 
 class StepEvent(NamedTuple):
-    """One operation that changed how much memory is in use.
+    """One operation that changed how much memory is in use."""
 
-    Attributes:
-        op: As torch's dispatcher names it: "aten.mm".
-        module: The module that ran it: "blocks.3.attention.q"; "" outside all of them.
-        live: Bytes in use after it, what lives between steps included.
-    """
-
-    op: str
-    module: str
+    op: str  # as torch's dispatcher names it: "aten.mm"
+    module: str  # the module that ran it: "blocks.3.attention.q"; "" outside all of them
     phase: str
-    live: int
+    live: int  # bytes in use after it, what lives between steps included
 
 
 class Allocation(NamedTuple):
-    """One storage that was born within the step.
-
-    Attributes:
-        died: The first event after its end; the number of events if it outlives the step.
-        saver: The module whose operation first saved it for the backward pass; "" if none did,
-            or if checkpointing kept it.
-    """
+    """One storage that was born within the step."""
 
     num_bytes: int
     born: int
-    died: int
+    died: int  # the first event after its end; the number of events if it outlives the step
     kind: str
+    # the module whose operation first saved it for the backward pass; "" if none did, or if
+    # checkpointing kept it
     saver: str = ""
 
 
 class Holding(NamedTuple):
-    """What one kind of storage, made by one operation of one module, comes to.
-
-    Attributes:
-        module: The module, with "*" in place of a layer's number.
-        saver: The module that saved them for the backward pass, likewise; "" if none did.
-    """
+    """What one kind of storage, made by one operation of one module, comes to."""
 
     num_bytes: int
     times: int
     kind: str
     op: str
-    module: str
-    saver: str
+    module: str  # the module, with "*" in place of a layer's number
+    saver: str  # the module that saved them for the backward pass, likewise; "" if none did
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepTimeline:
-    """A training step, operation by operation.
-
-    Attributes:
-        base: What lives between steps, in bytes: weights, optimizer states, token ids.
-    """
+    """A training step, operation by operation."""
 
     events: tuple[StepEvent, ...]
     allocations: tuple[Allocation, ...]
+    # what lives between steps, in bytes: weights, optimizer states, token ids
     base: Mapping[str, int]
 
     @cached_property
@@ -87,11 +69,6 @@ class StepTimeline:
     def peak(self) -> int:
         """The most bytes in use at once."""
         return self.events[self.peak_index].live
-
-    @property
-    def persistent(self) -> int:
-        """Bytes that live between steps."""
-        return sum(self.base.values())
 
     @property
     def forward_bytes(self) -> int:
@@ -145,16 +122,11 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepReport:
-    """A simulated step in a few hundred moments; the peak is one of them.
+    """A simulated step in a few hundred moments; the peak is one of them."""
 
-    Attributes:
-        base: Bytes that live between steps, by name.
-        peak: Bytes at the highest moment, those between steps included.
-    """
-
-    base: Mapping[str, int]
+    base: Mapping[str, int]  # bytes that live between steps, by name
     points: tuple[Point, ...]
-    peak: int
+    peak: int  # bytes at the highest moment, those between steps included
     peak_place: int
     holdings: tuple[Holding, ...]
     num_events: int

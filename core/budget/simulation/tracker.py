@@ -216,31 +216,24 @@ def watch_modules(
     on_progress: Callable[[str, str], None] = lambda _phase, _module: None,
 ) -> Iterator[None]:
     """Keep `tracker.module` at the name of the module that runs; tell phase and name of each."""
+
+    def enter(name: str, *_hook_arguments: object) -> None:
+        tracker.module = name
+        on_progress(tracker.phase, name)
+
+    def leave(parent: str, *_hook_arguments: object) -> None:
+        tracker.module = parent
+
     handles = []
     for name, module in modules.items():
         parent = name.rpartition(".")[0]
-        enter = partial(_enter, tracker, name, on_progress)
-        handles.append(module.register_forward_pre_hook(enter))
-        handles.append(module.register_forward_hook(partial(_leave, tracker, parent)))
+        handles.append(module.register_forward_pre_hook(partial(enter, name)))
+        handles.append(module.register_forward_hook(partial(leave, parent)))
     try:
         yield
     finally:
         for handle in handles:
             handle.remove()
-
-
-def _enter(
-    tracker: StorageTracker,
-    name: str,
-    on_progress: Callable[[str, str], None],
-    *_hook_arguments: object,
-) -> None:
-    tracker.module = name
-    on_progress(tracker.phase, name)
-
-
-def _leave(tracker: StorageTracker, parent: str, *_hook_arguments: object) -> None:
-    tracker.module = parent
 
 
 def watch_saved(tracker: StorageTracker) -> saved_tensors_hooks:

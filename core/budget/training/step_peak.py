@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.catalogue.profiles import PROFILES
 from core.budget.item import Formula, Item, Number, counted, estimated, total
 from core.budget.recipe import TrainingRecipe
 from core.budget.share import Share
@@ -23,20 +24,9 @@ from core.budget.training.activations import (
 )
 from core.budget.training.states import gradients, resident_gradients
 from core.budget.training.temporary import (
-    AUTOCAST,
-    CAST_COPIES,
-    FLOW,
-    FSDP,
-    GATHERED,
-    HEAD,
-    LAST,
-    final_norm,
-    flowing,
     keeps_adding,
     logits_and_loss,
     logits_in_forward,
-    scores_flowing,
-    scores_in_forward,
     step_temporary,
 )
 from core.language import N_
@@ -51,6 +41,43 @@ LAST_LAYERS: Final = Formula(
     "of_layers * ((in_flight - 1) * num_runs + 1) // (in_flight * num_runs)"
 )
 WITHOUT_LAST_RUN: Final = Formula("of_layers * (num_runs - 1) // num_runs")
+CAST_COPIES: Final = Formula("2 * num_copied")
+GATHERED: Final = Formula("gathered_bytes * (2 * params_of_layer + params_outside)")
+_RESIDUAL: Final = "residual_bytes * norm_tokens * hidden_dim"
+_INNER: Final = "value_bytes * num_inner_rows * inner_dim"
+FLOWING: Final = Formula(
+    f"{_RESIDUAL} + max({_INNER} + branch_bytes * norm_tokens * hidden_dim"
+    f" + made_bytes * trained_matrix, num_flowing * {_INNER} + left_bytes * trained_matrix,"
+    " cast_bytes * trained_matrix)"
+)
+SCORES_FLOWING: Final = Formula(
+    f"max(0, value_bytes * num_heads * batch_size * seq_len ** 2"
+    f" + value_bytes * num_tokens * query_dim + {_RESIDUAL}"
+    " + left_bytes * params_between - activations_between)"
+)
+FORWARD_SCORES: Final = Formula(
+    "(3 * value_bytes + 1) * num_heads * batch_size * seq_len ** 2 + value_bytes * seq_len ** 2"
+    " + value_bytes * num_tokens * (4 * query_dim + unrepeated_dim)"
+    " + (rotated_bytes + copy_bytes) * num_tokens * (query_dim + kv_dim)"
+    f" + qkv_copies * value_bytes * norm_tokens * hidden_dim + {_RESIDUAL}"
+)
+FINAL_NORM: Final[Mapping[str, Formula]] = {
+    "steps": Formula("20 * norm_tokens * hidden_dim"),
+    "kernel": Formula("2 * value_bytes * norm_tokens * hidden_dim"),
+}
+HEAD: Final = Formula(
+    "max((made_bytes + copy_bytes) * trained_table"
+    " + value_bytes * ceil(num_tokens / loss_chunks) * vocab_size,"
+    " cast_bytes * trained_table) + value_bytes * norm_tokens * hidden_dim"
+)
+LAST: Final = Formula("value_bytes * norm_tokens * hidden_dim + new_gradient_bytes * extra_tables")
+_SCORES: Final = N_("scores, their softmax, and what dropout leaves of it with its mask: traced")
+_FLOW: Final = N_("gradients of activations on their way through one layer: traced")
+_AUTOCAST: Final = N_(
+    "torch.autocast keeps a bf16 copy of each matrix until its context closes, and autograd those"
+    " that it has saved until their backward pass"
+)
+_FSDP: Final = N_("torch fully_shard: this layer, the next one, and what lies outside the layers")
 _NOW: Final = N_("what is in memory at that moment")
 _ARRIVED: Final = N_("gradients that are there when the backward pass is in that layer")
 _LEFT: Final = N_("the backward pass has come to the first layers; what it passed is freed")
@@ -87,25 +114,10 @@ def step_moments(
     spec: ModelSpec, recipe: TrainingRecipe, share: Share, sizes: Mapping[str, Number]
 ) -> tuple[Item, ...]:
     """Return the moments of one step, in their order, each the sum of what is there."""
-    case = _case(spec, recipe, share, sizes)
-    full = case.all_gradients
-    return (
-        *_forward_moments(case),
-        *_table_moments(case),
-        _largest(tuple(_start(case))),
-        _largest(tuple(_end(case))),
-        _moment(N_("last gradient"), full, counted("temporary", LAST, sizes, FLOW)),
-        _moment(N_("optimizer step"), full, step_temporary(recipe, sizes)),
-    )
-
-
-def _case(
-    spec: ModelSpec, recipe: TrainingRecipe, share: Share, sizes: Mapping[str, Number]
-) -> _Case:
     full = gradients(recipe, sizes)
     stays = resident_gradients(PRECISIONS[recipe.precision], sizes)
     several = recipe.accumulation > 1 or share.holds_several
-    return _Case(
+    case = _Case(
         spec=spec,
         recipe=recipe,
         share=share,
@@ -113,6 +125,14 @@ def _case(
         layers=layer_activations(spec, recipe, sizes),
         held=(full,) if several else (stays,) if stays else (),
         all_gradients=full,
+    )
+    return (
+        *_forward_moments(case),
+        *_table_moments(case),
+        _largest(tuple(_start(case))),
+        _largest(tuple(_end(case))),
+        _moment(N_("last gradient"), full, counted("temporary", LAST, sizes, _FLOW)),
+        _moment(N_("optimizer step"), full, step_temporary(recipe, sizes)),
     )
 
 
@@ -142,7 +162,7 @@ def _scores_of_last_layer(case: _Case) -> Iterator[Item]:
     if case.sizes["writes_scores"] and case.keeps_layers:
         kept = counted("activations", WITHOUT_LAST_RUN, _of_runs(case), _LEFT)
         around = _around(case, case.sizes["copied_layers"] - case.sizes["copied_in_layer"])
-        scores = scores_in_forward(case.sizes)
+        scores = counted("temporary", FORWARD_SCORES, case.sizes, _SCORES)
         yield _moment(N_("end of forward"), kept, scores, *case.held, *around)
 
 
@@ -158,7 +178,7 @@ def _before_autocast_ends(case: _Case, kept: Item) -> Iterator[Item]:
     if sizes["writes_scores"]:
         read = sizes["hidden_dim"] * (sizes["query_dim"] + 2 * sizes["kv_dim"])
         copied = sizes["copied_layers"] - sizes["copied_in_layer"] + read
-        scores = scores_in_forward(sizes)
+        scores = counted("temporary", FORWARD_SCORES, sizes, _SCORES)
         yield _moment(name, _kept(case), scores, *case.held, *_around(case, copied))
 
 
@@ -168,10 +188,10 @@ def _around(case: _Case, num_copied: Number) -> tuple[Item, ...]:
     around: tuple[Item, ...] = ()
     if PRECISIONS[case.recipe.precision].copies:
         values = {**sizes, "num_copied": num_copied}
-        around = (counted("cached copies", CAST_COPIES, values, AUTOCAST),)
+        around = (counted("cached copies", CAST_COPIES, values, _AUTOCAST),)
     if case.share.weight_shards == 1 and case.recipe.precision != "fsdp2":
         return around
-    gathered = estimated("gathered weights", GATHERED, sizes, FSDP, 0.2)
+    gathered = estimated("gathered weights", GATHERED, sizes, _FSDP, 0.2)
     return (*around, gathered)
 
 
@@ -181,7 +201,9 @@ def _table_moments(case: _Case) -> tuple[Item, ...]:
     copied = case.sizes["copied_layers"] if case.keeps_layers else 0
     name, parts = N_("gradient of the output table"), (_kept(case), *case.held)
     return (
-        _moment(name, *parts, counted("temporary", HEAD, case.sizes, FLOW), *_around(case, copied)),
+        _moment(
+            name, *parts, counted("temporary", HEAD, case.sizes, _FLOW), *_around(case, copied)
+        ),
     )
 
 
@@ -196,7 +218,9 @@ def _start(case: _Case) -> Iterator[Item]:
     table = _arrived(case, 0)
     if case.share.has_head:
         copied = sizes["copied_layers"] if case.keeps_layers else 0
-        norm = final_norm(case.spec, case.recipe, sizes)
+        in_steps = case.spec.norm == "rms" and PROFILES[case.recipe.profile].rms_norm == "steps"
+        rule = FINAL_NORM["steps" if in_steps else "kernel"]
+        norm = counted("temporary", rule, sizes, _FLOW)
         yield _moment(name, _kept(case), *table, norm, *_around(case, copied))
     yield from _in_layer(case, name, _kept(case), table, run=last_run, is_last=True)
     if last_run < sizes["segment_layers"]:
@@ -233,14 +257,27 @@ def _in_layer(
     copied = sizes["copied_layers"] if all_layers else run * sizes["copied_in_layer"]
     around = _around(case, copied)
     made: tuple[Item, ...] = () if case.core_again else rerun
-    yield _moment(name, kept, *made, *arrived, flowing(sizes), *around)
+    flowing = estimated("temporary", FLOWING, sizes, _FLOW, 0.5)
+    yield _moment(name, kept, *made, *arrived, flowing, *around)
     if not sizes["writes_scores"]:
         return
     if again and not case.core_again:
         earlier = _earlier_in_run(case, run, is_last=is_last)
-        yield _moment(name, kept, *earlier, *arrived, scores_in_forward(sizes), *around)
-    between = _params_between(sizes) if case.recipe.lora is None and not case.adds else 0
-    scores = scores_flowing(sizes, between, _passed(case, again, sizes, is_last=is_last))
+        yield _moment(
+            name,
+            kept,
+            *earlier,
+            *arrived,
+            counted("temporary", FORWARD_SCORES, sizes, _SCORES),
+            *around,
+        )
+    # those of the scores come after the feed-forward part's, in place of what that had kept
+    values = {
+        **sizes,
+        "params_between": _params_between(sizes) if not (case.recipe.lora or case.adds) else 0,
+        "activations_between": _passed(case, again, sizes, is_last=is_last),
+    }
+    scores = estimated("temporary", SCORES_FLOWING, values, _FLOW, 0.5)
     yield _moment(name, kept, *rerun, *arrived, scores, *around)
 
 

@@ -22,8 +22,6 @@ CHUNKED_LOGITS: Final = Formula(
     " 3 * made_bytes * trained_table) + residual_bytes * norm_tokens * hidden_dim"
 )
 FORWARD_LOGITS: Final = Formula("8 * ceil(num_tokens / loss_chunks) * vocab_size")
-CAST_COPIES: Final = Formula("2 * num_copied")
-GATHERED: Final = Formula("gathered_bytes * (2 * params_of_layer + params_outside)")
 FOREACH: Final = Formula("(state_bytes * num_copies + copied_bytes) * num_updated")
 FOR_LOOP: Final = Formula(
     "state_bytes * max((num_copies - 1) * largest_tensor, num_copies * largest_matrix,"
@@ -41,42 +39,6 @@ _KEPT_LOGITS: Final = N_(
     "log-probabilities, their gradient and the softmax's, each in fp32: traced; at most the logits "
     "themselves too, where the training loop keeps them during the backward pass"
 )
-AUTOCAST: Final = N_(
-    "torch.autocast keeps a bf16 copy of each matrix until its context closes, and autograd those"
-    " that it has saved until their backward pass"
-)
-FSDP: Final = N_("torch fully_shard: this layer, the next one, and what lies outside the layers")
-
-_RESIDUAL: Final = "residual_bytes * norm_tokens * hidden_dim"
-_INNER: Final = "value_bytes * num_inner_rows * inner_dim"
-FLOWING: Final = Formula(
-    f"{_RESIDUAL} + max({_INNER} + branch_bytes * norm_tokens * hidden_dim"
-    f" + made_bytes * trained_matrix, num_flowing * {_INNER} + left_bytes * trained_matrix,"
-    " cast_bytes * trained_matrix)"
-)
-SCORES_FLOWING: Final = Formula(
-    f"max(0, value_bytes * num_heads * batch_size * seq_len ** 2"
-    f" + value_bytes * num_tokens * query_dim + {_RESIDUAL}"
-    " + left_bytes * params_between - activations_between)"
-)
-FORWARD_SCORES: Final = Formula(
-    "(3 * value_bytes + 1) * num_heads * batch_size * seq_len ** 2 + value_bytes * seq_len ** 2"
-    " + value_bytes * num_tokens * (4 * query_dim + unrepeated_dim)"
-    " + (rotated_bytes + copy_bytes) * num_tokens * (query_dim + kv_dim)"
-    f" + qkv_copies * value_bytes * norm_tokens * hidden_dim + {_RESIDUAL}"
-)
-FINAL_NORM: Final[Mapping[str, Formula]] = {
-    "steps": Formula("20 * norm_tokens * hidden_dim"),
-    "kernel": Formula("2 * value_bytes * norm_tokens * hidden_dim"),
-}
-HEAD: Final = Formula(
-    "max((made_bytes + copy_bytes) * trained_table"
-    " + value_bytes * ceil(num_tokens / loss_chunks) * vocab_size,"
-    " cast_bytes * trained_table) + value_bytes * norm_tokens * hidden_dim"
-)
-LAST: Final = Formula("value_bytes * norm_tokens * hidden_dim + new_gradient_bytes * extra_tables")
-_SCORES: Final = N_("scores, their softmax, and what dropout leaves of it with its mask: traced")
-FLOW: Final = N_("gradients of activations on their way through one layer: traced")
 
 
 def temporary_sizes(
@@ -84,19 +46,21 @@ def temporary_sizes(
 ) -> dict[str, Number]:
     """Return what temporary tensors depend on beside `activation_sizes` and `state_sizes`."""
     precision = PRECISIONS[recipe.precision]
-    rows = recipe.num_tokens
+    is_plain = spec.num_heads == spec.num_kv_heads  # else groups of heads repeat the values
+    rows, experts = recipe.num_tokens, 1
     if spec.mixture is not None and share.num_expert_layers:
         rows *= spec.mixture.experts_per_token
+        experts = spec.mixture.num_experts // share.expert or 1
     return {
         "loss_chunks": min(recipe.loss_chunks, recipe.num_tokens),
-        "unrepeated_dim": _unrepeated_dim(spec, share),
+        "unrepeated_dim": spec.num_kv_heads * spec.head_dim // share.tensor if is_plain else 0,
         "num_flowing": _num_flowing(spec, recipe),
         "writes_scores": int(PROFILES[recipe.profile].attention == "full"),
         "gathered_bytes": precision.gathered,
         "params_of_layer": -(-held.layers // share.num_layers),
         **_layer_params(share, held),
         "params_outside": held.total - held.layers,
-        "params_of_last_matrix": _last_matrix(spec, share),
+        "params_of_last_matrix": spec.hidden_dim * _inner_dim(spec, share) * experts,
         "params_of_embedding": held.embeddings - (held.token_embedding if spec.tied else 0),
         "num_inner_rows": rows,
         "inner_dim": _inner_dim(spec, share),
@@ -117,18 +81,11 @@ def temporary_sizes(
 
 def _layer_params(share: Share, held: ParameterCounts) -> dict[str, Number]:
     in_experts = held.experts + held.router + held.shared_experts
-    num_dense = share.num_dense_layers
     common = -(-(held.layers - in_experts - held.dense_ffn) // share.num_layers)
     return {
-        "params_of_dense_layer": common + -(-held.dense_ffn // max(1, num_dense)),
+        "params_of_dense_layer": common + -(-held.dense_ffn // max(1, share.num_dense_layers)),
         "params_of_expert_layer": common + -(-in_experts // max(1, share.num_expert_layers)),
     }
-
-
-def _unrepeated_dim(spec: ModelSpec, share: Share) -> int:
-    """Return the width of the values that are there beside those that groups of heads repeat."""
-    is_plain = spec.num_heads == spec.num_kv_heads
-    return spec.num_kv_heads * spec.head_dim // share.tensor if is_plain else 0
 
 
 def _num_flowing(spec: ModelSpec, recipe: TrainingRecipe) -> int:
@@ -193,19 +150,7 @@ def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str,
     matrix_alone = 0 if recipe.optimizer == "muon" else matrix
     after_table = (spec.learned_positions or widths[0]) * spec.hidden_dim
     square = min(spec.hidden_dim, max(widths)) ** 2  # Muon's product of a matrix with itself
-    if recipe.lora is not None:
-        width = max(spec.hidden_dim, *widths)
-        return {
-            "largest_tensor": 0,
-            "largest_matrix": -(-recipe.lora.rank * width // share.optimizer_shards),
-            "largest_square": 0,
-            "first_table": 0,
-            "after_table": 0,
-            "trained_table": 0,
-            "waiting_table": 0,
-            "extra_tables": 0,
-        }
-    return {
+    largest: dict[str, Number] = {
         "trained_table": table if share.has_head else 0,
         "waiting_table": table if spec.tied and share.has_head and share.has_embedding else 0,
         "largest_tensor": -(-max(table * is_here, matrix_alone) // share.optimizer_shards),
@@ -215,6 +160,12 @@ def _largest(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> dict[str,
         "largest_matrix": 0 if is_alone else -(-matrix // share.optimizer_shards),
         "extra_tables": table * _waiting_tables(spec, recipe, share),
     }
+    if recipe.lora is not None:
+        width = max(spec.hidden_dim, *widths)
+        adapter = -(-recipe.lora.rank * width // share.optimizer_shards)
+        zeros: dict[str, Number] = dict.fromkeys(largest, 0)
+        return zeros | {"largest_matrix": adapter}
+    return largest
 
 
 def _waiting_tables(spec: ModelSpec, recipe: TrainingRecipe, share: Share) -> int:
@@ -235,13 +186,6 @@ def keeps_adding(recipe: TrainingRecipe, share: Share) -> bool:
     precision = PRECISIONS[recipe.precision]
     is_sum = precision.resident > 0 and not precision.accumulated
     return recipe.accumulation > 1 or share.holds_several or is_sum
-
-
-def _last_matrix(spec: ModelSpec, share: Share) -> int:
-    inner = _inner_dim(spec, share)
-    if spec.mixture is None or not share.num_expert_layers:
-        return spec.hidden_dim * inner
-    return spec.hidden_dim * inner * (spec.mixture.num_experts // share.expert or 1)
 
 
 def _inner_dim(spec: ModelSpec, share: Share) -> int:
@@ -291,40 +235,3 @@ def step_temporary(recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
     if rule in {FOR_LOOP, MUON}:
         return estimated("temporary", rule, sizes, source, 0.35)
     return counted("temporary", rule, sizes, source)
-
-
-def final_norm(spec: ModelSpec, recipe: TrainingRecipe, sizes: Mapping[str, Number]) -> Item:
-    """Return what is beside the activations of the layers in the final norm's backward pass."""
-    in_steps = spec.norm == "rms" and PROFILES[recipe.profile].rms_norm == "steps"
-    rule = FINAL_NORM["steps" if in_steps else "kernel"]
-    return counted("temporary", rule, sizes, FLOW)
-
-
-def flowing(sizes: Mapping[str, Number]) -> Item:
-    """Return the gradients that are alive in the feed-forward part of a layer.
-
-    First that of its product and of its last matrix; then those of all that the product was made
-    of, in place of the product.
-    """
-    return estimated("temporary", FLOWING, sizes, FLOW, 0.5)
-
-
-def scores_flowing(
-    sizes: Mapping[str, Number], params_between: Number, activations_between: Number
-) -> Item:
-    """Return the gradients that are alive where those of all written scores come.
-
-    They come after those of the feed-forward part, in place of what that part had kept: between the
-    two moments gradients of `params_between` come and bytes of activations are freed.
-    """
-    values = {
-        **sizes,
-        "params_between": params_between,
-        "activations_between": activations_between,
-    }
-    return estimated("temporary", SCORES_FLOWING, values, FLOW, 0.5)
-
-
-def scores_in_forward(sizes: Mapping[str, Number]) -> Item:
-    """Return what a layer's forward pass holds when it has just dropped some of its scores."""
-    return counted("temporary", FORWARD_SCORES, sizes, _SCORES)

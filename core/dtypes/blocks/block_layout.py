@@ -3,18 +3,14 @@
 Blocks run along the last axis, and the last one of a row may be shorter.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.blocks.scale_rules import SCALE_RULES, ScaleRule
-from core.dtypes.number_formats.format import Codes, Format
-from core.dtypes.number_formats.table import FORMATS
+from core.dtypes.number_formats.format import Codes
 from core.dtypes.rounding import Flags, Floats
-from core.language import _
 
 BlockSize = int | Literal["tensor", "channel"]
 Shape = tuple[int, ...]
@@ -76,85 +72,6 @@ def spread(per_block: npt.NDArray[_T], shape: Shape, block_size: BlockSize) -> n
     return np.repeat(numbers, size, axis=1)[:, :num_columns].reshape(shape)
 
 
-@dataclass(frozen=True, kw_only=True)
-class BlockLayout:
-    """Values that share a scale: value = (element - zero point) * scale * tensor scale.
-
-    A NaN or an infinity leaves no scale that would fit, so everything that shares a scale with it
-    becomes NaN: the block, the row, or with a scale or an offset of the whole tensor, the tensor.
-    Only an MX scale outlives an infinity, which is clipped to the largest element.
-
-    Attributes:
-        element: The format of one value.
-        block_size: Values that share a scale; "tensor": all, "channel": a row of the last axis.
-        rule: How the scale is found, unless asked otherwise.
-        symmetric: True: zero is code 0 and integers keep to -max..max; False: the codes reach
-            from the lowest to the highest value, and each block has a zero point as well.
-        tensor_scale: Whether one float32 scales the tensor as a whole.
-        double_quant: How many scales share a scale of their own; 0 if they are stored plainly.
-        min_scale: The smallest scale that is written.
-
-    Raises:
-        ValueError: If a block holds no value, or is neither a number nor "tensor" nor "channel".
-    """
-
-    name: str
-    element: Format
-    block_size: BlockSize
-    source: str
-    scale: Format = FORMATS["float32"]
-    rule: ScaleRule = "amax"
-    symmetric: bool = True
-    tensor_scale: bool = False
-    double_quant: int = 0
-    min_scale: float = 0.0
-
-    def __post_init__(self) -> None:
-        size = self.block_size
-        if size in {PER_TENSOR, PER_CHANNEL}:
-            return
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise ValueError(
-                _('A block of {size} values: use 1 or more, "tensor" or "channel".').format(
-                    size=size
-                )
-            )
-
-    @property
-    def rules(self) -> tuple[ScaleRule, ...]:
-        """The scale rules to choose from."""
-        return ("amax",) if self.rule == "amax" else SCALE_RULES
-
-    @property
-    def block_bits(self) -> float:
-        """Bits of what a block shares: scale, zero point and its part of the second level."""
-        zero_point = 0 if self.symmetric else self.element.bits
-        nested = FORMATS["float32"].bits / self.double_quant if self.double_quant else 0
-        return self.scale.bits + zero_point + nested
-
-    @property
-    def bits_per_value(self) -> float:
-        """Bits that one value costs, its share of the scale included.
-
-        What a tensor or a row has one of costs nothing here; `storage_bits` counts it.
-        """
-        shared = self.block_bits / self.block_size if isinstance(self.block_size, int) else 0
-        return self.element.bits + shared
-
-    def storage_bits(self, shape: int | Sequence[int]) -> int:
-        """Return the bits of a tensor, or of a row of so many values: codes and whole scales."""
-        lengths = (shape,) if isinstance(shape, int) else tuple(shape)
-        num_blocks = int(np.prod(scale_shape(lengths, self.block_size), dtype=np.int64))
-        zero_point = 0 if self.symmetric else self.element.bits
-        once = FORMATS["float32"].bits
-        num_nested = -(-num_blocks // self.double_quant) + 1 if self.double_quant else 0
-        return (
-            int(np.prod(lengths, dtype=np.int64)) * self.element.bits
-            + num_blocks * (self.scale.bits + zero_point)
-            + (num_nested + self.tensor_scale) * once
-        )
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class NestedScales:
     """The second level of double quantization: scales of the scales.
@@ -169,18 +86,12 @@ class NestedScales:
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Scales:
-    """What a quantizer found out about each block before it looked at single values.
-
-    Attributes:
-        values: The scale as it is read back, what dequantization multiplies with.
-        divisors: What the values were divided by: `values`, but for double quantization.
-        tensor_scale: One more factor for the whole tensor, if the format has one.
-    """
+    """What a quantizer found out about each block before it looked at single values."""
 
     codes: Codes
-    values: Floats
-    divisors: Floats
-    tensor_scale: float | None = None
+    values: Floats  # the scale as it is read back, what dequantization multiplies with
+    divisors: Floats  # what the values were divided by: `values`, but for double quantization
+    tensor_scale: float | None = None  # one more factor for the whole tensor, if the format has one
     zero_points: npt.NDArray[np.int64] | None = None
     nested: NestedScales | None = None
 
@@ -190,21 +101,16 @@ class Quantized:
     """A quantized tensor, with everything a picture of it needs.
 
     What there is one of per block has the shape (..., number of blocks); `per_value` spreads it.
-
-    Attributes:
-        codes: One code per value, unsigned, in the shape of the tensor.
-        clipped: Where a value lay beyond the largest element, by more than rounding explains.
-        scale_codes: The scales as they are stored.
-        zero_points: The code of zero in each block, or None where it is 0 everywhere.
     """
 
     name: str
     block_size: BlockSize
-    codes: Codes
-    clipped: Flags
-    scale_codes: Codes
+    codes: Codes  # one code per value, unsigned, in the shape of the tensor
+    clipped: Flags  # where a value lay beyond the largest element, by more than rounding explains
+    scale_codes: Codes  # the scales as they are stored
     scales: Floats
     tensor_scale: float | None
+    # the code of zero in each block, or None where it is 0 everywhere
     zero_points: npt.NDArray[np.int64] | Floats | None
     nested: NestedScales | None
 

@@ -11,28 +11,20 @@ from core.dtypes.rounding import Flags, Floats
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ErrorStats:
-    """The error of a tensor over the values that are finite before and after.
-
-    Attributes:
-        rmse: Root mean square error, in the unit of the values.
-        sqnr_db: Signal-to-quantization-noise ratio, 10 log10(sum x^2 / sum error^2); infinite if
-            nothing changed.
-        cosine: Cosine of the angle between both tensors; 1 where both are zero.
-        num_clipped: Values beyond the largest code, as far as the caller knew; else None.
-        num_lost: Finite values that came back as NaN or infinity.
-        num_ignored: Values that were not finite to begin with.
-    """
+    """The error of a tensor over the values that are finite before and after."""
 
     num_values: int
-    rmse: float
+    rmse: float  # root mean square error, in the unit of the values
+    # signal-to-quantization-noise ratio, 10 log10(sum x^2 / sum error^2); infinite if nothing
+    # changed
     sqnr_db: float
     max_abs: float
     max_relative: float
-    cosine: float
+    cosine: float  # cosine of the angle between both tensors; 1 where both are zero
     num_zeroed: int
-    num_clipped: int | None
-    num_lost: int
-    num_ignored: int
+    num_clipped: int | None  # values beyond the largest code, as far as the caller knew; else None
+    num_lost: int  # finite values that came back as NaN or infinity
+    num_ignored: int  # values that were not finite to begin with
 
     @property
     def lost_share(self) -> float:

@@ -23,35 +23,24 @@ NUM_BINS: Final = 64
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuantileStep:
-    """One code of NF4 and the three steps to its number.
-
-    Attributes:
-        share: The share of a normal distribution that lies below the quantile.
-        quantile: Where that is, in standard deviations.
-        value: The quantile divided by the largest one: the number that the code stands for.
-    """
+    """One code of NF4 and the three steps to its number."""
 
     code: int
-    share: float
-    quantile: float
-    value: float
+    share: float  # the share of a normal distribution that lies below the quantile
+    quantile: float  # where that is, in standard deviations
+    value: float  # the quantile divided by the largest one: the number that the code stands for
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class CodeUse:
-    """What a tensor does with the codes of NF4 and of int4 in blocks of the same length.
+    """What a tensor does with the codes of NF4 and of int4 in blocks of the same length."""
 
-    Attributes:
-        edges: Edges of the bins of the histogram, from -1 to 1.
-        density: Density of the values, each block divided by its largest magnitude, in each bin.
-        nf4_bits: Entropy of the codes, in bits.
-    """
-
-    edges: Floats
+    edges: Floats  # edges of the bins of the histogram, from -1 to 1
+    # density of the values, each block divided by its largest magnitude, in each bin
     density: Floats
     nf4: Floats
     int4: Floats
-    nf4_bits: float
+    nf4_bits: float  # entropy of the codes, in bits
     int4_bits: float
 
 

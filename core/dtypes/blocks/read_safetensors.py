@@ -81,19 +81,13 @@ _WIDE_INTEGERS: Final = ("I16", "I32", "I64", "U16", "U32", "U64")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredTensor:
-    """One tensor of a file.
-
-    Attributes:
-        dtype: The file's word, for instance "BF16".
-        begin: Its first byte, counted from the start of the file.
-        end: The byte behind its last one.
-    """
+    """One tensor of a file."""
 
     name: str
-    dtype: str
+    dtype: str  # the file's word, for instance "BF16"
     shape: tuple[int, ...]
-    begin: int
-    end: int
+    begin: int  # its first byte, counted from the start of the file
+    end: int  # the byte behind its last one
 
     @property
     def num_values(self) -> int:
@@ -108,14 +102,12 @@ class StoredTensor:
         """
         last = self.name.rpartition(".")[2]
         for word, role in _ROLES.items():
-            if (last == word or last.endswith(f"_{word}")) and self._can_be(role):
+            can_be = role == "scales" or self.dtype.startswith(("I", "U"))
+            if can_be and (last == word or last.endswith(f"_{word}")):
                 return role
         if self.dtype in _WIDE_INTEGERS and last in {"weight", "weights", "bias"}:
             return "packed"
         return "codes" if BITS[self.dtype] <= CODE_BITS else "numbers"
-
-    def _can_be(self, role: Role) -> bool:
-        return role == "scales" or self.dtype.startswith(("I", "U"))
 
 
 def is_safetensors(name: str, data: bytes) -> bool:

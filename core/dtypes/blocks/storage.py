@@ -24,36 +24,24 @@ GROUP_NAME: Final = "group128"  # what the names of formats with a free group si
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Stored:
-    """A tensor as one storage keeps it.
-
-    Attributes:
-        numbers: What the codes mean before they are multiplied: element minus zero point.
-        blocks: Number of the block of each value; None for a plain cast.
-        scales: What each block is multiplied with, flat; empty for a plain cast.
-        zero_points: What is subtracted in each block, flat; empty for a plain cast.
-    """
+    """A tensor as one storage keeps it."""
 
     codes: Codes
-    numbers: Floats
+    numbers: Floats  # what the codes mean before they are multiplied: element minus zero point
     restored: Floats
-    blocks: Floats | None
-    scales: Floats
-    zero_points: Floats
+    blocks: Floats | None  # number of the block of each value; None for a plain cast
+    scales: Floats  # what each block is multiplied with, flat; empty for a plain cast
+    zero_points: Floats  # what is subtracted in each block, flat; empty for a plain cast
     stats: ErrorStats
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Storage:
-    """A plain cast or a block format, ready to store tensors.
+    """A plain cast or a block format, ready to store tensors."""
 
-    Attributes:
-        listed: Its name in `STORAGE_NAMES`.
-        rule: The scale rule, where the format has a choice.
-    """
-
-    listed: str
+    listed: str  # its name in `STORAGE_NAMES`
     fmt: Format | BlockFormat
-    rule: ScaleRule | None = None
+    rule: ScaleRule | None = None  # the scale rule, where the format has a choice
 
     @property
     def name(self) -> str:

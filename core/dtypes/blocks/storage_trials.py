@@ -53,15 +53,10 @@ def best_per_bit(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Loss(Trial):
-    """Where one storage loses how much of a tensor.
+    """Where one storage loses how much of a tensor."""
 
-    Attributes:
-        tiles: RMS error of each tile / typical size of the tensor; NaN where values were lost.
-        shares: Share of the values in each bin of |error|.
-    """
-
-    tiles: Floats
-    shares: Floats
+    tiles: Floats  # RMS error of each tile / typical size of the tensor; NaN where values were lost
+    shares: Floats  # share of the values in each bin of |error|
     exact_share: float
 
 

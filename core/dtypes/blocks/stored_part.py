@@ -23,17 +23,12 @@ ALIGNMENT = 256  # values: the longest block begins at the top of the picture
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Span:
-    """Picture rows that share a scale.
-
-    Attributes:
-        scale: What the numbers of these rows are multiplied with.
-        zero_point: What is subtracted from their codes before; 0 where there is none.
-    """
+    """Picture rows that share a scale."""
 
     first: int
     last: int
-    scale: float
-    zero_point: float
+    scale: float  # what the numbers of these rows are multiplied with
+    zero_point: float  # what is subtracted from their codes before; 0 where there is none
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,23 +49,16 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True, eq=False, slots=True)
 class Side(Trial):
-    """A part of a tensor in one storage; arrays are (rows, columns), NaN where the tensor ended.
+    """A part of a tensor in one storage; arrays are (rows, columns), NaN where the tensor ended."""
 
-    Attributes:
-        block_size: Values that share a scale; 1 for a plain cast, which has none.
-        numbers: What the codes mean before they are multiplied with the scale.
-        largest: The largest number that the element can hold.
-        spans: Which rows share a scale; empty for a plain cast.
-    """
-
-    block_size: BlockSize
+    block_size: BlockSize  # values that share a scale; 1 for a plain cast, which has none
     original: Floats
     codes: Floats
-    numbers: Floats
+    numbers: Floats  # what the codes mean before they are multiplied with the scale
     restored: Floats
-    largest: float
+    largest: float  # the largest number that the element can hold
     code_digits: int
-    spans: tuple[Span, ...]
+    spans: tuple[Span, ...]  # which rows share a scale; empty for a plain cast
 
 
 def make_sides(

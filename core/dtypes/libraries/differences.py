@@ -95,17 +95,12 @@ def _singles(fmt: FloatFormat) -> Iterator[tuple[str, float]]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """One reason for another answer.
+    """One reason for another answer."""
 
-    Attributes:
-        holds: The cast and what the library made of it -> whether this is the reason.
-        reason: A sentence to be translated.
-        source: Where that is written down or how it was found.
-    """
-
+    # the cast and what the library made of it -> whether this is the reason
     holds: Callable[[CastRow, float], bool]
-    reason: str
-    source: str
+    reason: str  # a sentence to be translated
+    source: str  # where that is written down or how it was found
 
 
 _TRIED: Final = N_("tried here")
@@ -184,20 +179,13 @@ def depends_on_length(row: CastRow) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FinfoRow:
-    """One number of one dtype, by torch and by the specification.
-
-    Attributes:
-        quantity: One of `QUANTITIES`.
-        torch: What torch.finfo or torch.iinfo says; None when it raises.
-        ours: The number of the specification.
-        reason: Why they differ, as a sentence to be translated; "" when they agree.
-    """
+    """One number of one dtype, by torch and by the specification."""
 
     dtype: str
-    quantity: str
-    torch: float | None
-    ours: float
-    reason: str
+    quantity: str  # one of `QUANTITIES`
+    torch: float | None  # what torch.finfo or torch.iinfo says; None when it raises
+    ours: float  # the number of the specification
+    reason: str  # why they differ, as a sentence to be translated; "" when they agree
 
     @property
     def agrees(self) -> bool:

@@ -7,12 +7,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from core.language import N_
 
 Status = Literal["matrix", "vector", "converted", "no", "unknown"]
-STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 STATUS_WORDS: Final[Mapping[Status, str]] = {
     "matrix": N_("matrix units"),
     "vector": N_("ordinary units"),
@@ -49,30 +48,22 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
-    """What one chip does with one format.
+    """What one chip does with one format."""
 
-    Attributes:
-        status: "matrix": multiplied in units for matrices; "vector": computed in the ordinary
-            units; "converted": stored, and turned into another format before computing.
-        note: A sentence to be translated, or "".
-    """
-
+    # "matrix": multiplied in units for matrices; "vector": computed in the ordinary units;
+    # "converted": stored, and turned into another format before computing
     status: Status
     source: Source | None
-    note: str = ""
+    note: str = ""  # a sentence to be translated, or ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chip:
-    """One row: a chip, and a cell for every column of `COLUMNS`.
-
-    Attributes:
-        architecture: NVIDIA's compute capability, AMD's or Intel's architecture.
-    """
+    """One row: a chip, and a cell for every column of `COLUMNS`."""
 
     name: str
     year: int
-    architecture: str
+    architecture: str  # NVIDIA's compute capability, AMD's or Intel's architecture
     cells: Mapping[str, Cell]
 
     def status(self, column: str) -> Status:

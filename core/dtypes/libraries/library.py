@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--value", help="cast only this number")
     arguments = parser.parse_args()
     if arguments.value is None:
-        found: Any = look().to_json()
+        found: Any = asdict(look())
     else:
         found = [asdict(row) for row in cast_rows(reader_pairs(arguments.value))]
     sys.stdout.write(json.dumps(found) + "\n")

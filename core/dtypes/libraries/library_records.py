@@ -1,28 +1,22 @@
 """What the installed libraries do with numbers, as plain data that travels as JSON."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CastRow:
-    """One number cast by everybody; None where a library lacks the format.
-
-    Attributes:
-        case: Why this number tells something: a key of `differences.CASES`, or "reader".
-        torch: What torch makes of it alone (one element).
-        torch_code: The bits of that; None also where torch lacks the format.
-        torch_code_long: The bits when it stands in an array of 64, which takes another code path.
-    """
+    """One number cast by everybody; None where a library lacks the format."""
 
     format: str
-    case: str
+    case: str  # why this number tells something: a key of `differences.CASES`, or "reader"
     source: str
     value: float
     ours: float
-    torch: float | None
-    torch_code: int | None
+    torch: float | None  # what torch makes of it alone (one element)
+    torch_code: int | None  # the bits of that; None also where torch lacks the format
+    # the bits when it stands in an array of 64, which takes another code path
     torch_code_long: int | None
     ml_dtypes: float | None
 
@@ -50,22 +44,14 @@ class InfoRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LibraryReport:
-    """What torch and ml_dtypes do on this computer.
-
-    Attributes:
-        devices: Where operations were tried, by torch's name.
-    """
+    """What torch and ml_dtypes do on this computer."""
 
     torch: str
     ml_dtypes: str
-    devices: tuple[str, ...]
+    devices: tuple[str, ...]  # where operations were tried, by torch's name
     casts: tuple[CastRow, ...]
     operations: tuple[OperationRow, ...]
     infos: tuple[InfoRow, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return this report as data for json.dumps, which writes NaN and Infinity as words."""
-        return asdict(self)
 
 
 def report_from_json(data: Mapping[str, Any]) -> LibraryReport:

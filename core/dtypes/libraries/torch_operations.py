@@ -16,19 +16,14 @@ _MESSAGE_LENGTH: Final = 300
 
 @dataclass(frozen=True)
 class Subject:
-    """What an operation is tried on: a square of one dtype on one device.
+    """What an operation is tried on: a square of one dtype on one device."""
 
-    Attributes:
-        library: Torch itself, imported late.
-        ones: Ones converted from float32; bytes of 1 under another name where torch cannot convert.
-        is_raw: Whether they are such bytes: then nobody knows what a result must be.
-    """
-
-    library: Any
+    library: Any  # torch itself, imported late
     dtype: "torch.dtype"
     device: str
+    # ones converted from float32; bytes of 1 under another name where torch cannot convert
     ones: "torch.Tensor"
-    is_raw: bool
+    is_raw: bool  # whether they are such bytes: then nobody knows what a result must be
 
 
 def subject_of(dtype: "torch.dtype", device: str) -> Subject:
@@ -107,12 +102,12 @@ def try_operations(device: str) -> tuple[OperationRow, ...]:
 
 
 def _try(name: str, subject: Subject, operation: str) -> OperationRow:
-    """Do it; a result that is not right in every place does not count as working."""
     act, expected = OPERATIONS[operation]
-    try:
-        message = _wrong(subject, act(subject), 2 if name == "bool" else 0, expected)
-    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
-        message = str(error).split("\n")[0].strip()[:_MESSAGE_LENGTH] or type(error).__name__
+    if subject.is_raw:
+        expected = None
+    elif name == "bool" and expected == 2:
+        expected = 1  # True + True is True
+    message = complaint(lambda: act(subject), expected)[:_MESSAGE_LENGTH]
     return OperationRow(
         dtype=name,
         device=subject.device,
@@ -122,12 +117,20 @@ def _try(name: str, subject: Subject, operation: str) -> OperationRow:
     )
 
 
-def _wrong(subject: Subject, result: Any, largest: int, expected: float | None) -> str:  # noqa: ANN401
-    if expected is None or subject.is_raw:
-        return ""
-    if largest and expected == largest:
-        expected = 1  # True + True is True
-    values = subject.library.as_tensor(result).to(subject.library.float32)
+def complaint(act: Callable[[], Any], expected: float | None) -> str:
+    """Return why something does not work, in torch's words or ours; "" if it does.
+
+    A result that is not `expected` in every place does not count as working; None expects nothing.
+    """
+    import torch
+
+    try:
+        result = act()
+        if expected is None:
+            return ""
+        values = torch.as_tensor(result).to(torch.float32)
+    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
+        return str(error).split("\n")[0].strip() or type(error).__name__
     if bool(values.eq(expected).all()):
         return ""
     return f"gave {values.flatten()[0].item():g} where {expected:g} is right"

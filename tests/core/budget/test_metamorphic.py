@@ -10,7 +10,7 @@ from core.budget.by_hand.rules import flops_rule, state_rule
 from core.budget.catalogue.devices import DEVICES
 from core.budget.cluster import Cluster
 from core.budget.compute.block_operations import op_intensities
-from core.budget.compute.chinchilla import best_params, best_tokens, predicted_loss
+from core.budget.compute.chinchilla import best_params, best_tokens
 from core.budget.compute.forward_flops import forward_flops
 from core.budget.compute.step_flops import model_flops, step_flops
 from core.budget.fits.matrix import lines
@@ -59,7 +59,6 @@ def test_rules_of_thumb_keep_them_too(flops, num_params, num_tokens):
     check_tree(state_rule(num_params))
     check_tree(best_params(flops))
     check_tree(best_tokens(flops))
-    check_tree(predicted_loss(num_params, num_tokens))
     check_tree(cost(8, flops / 1e15, 2.5))
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict
 
 import pytest
 
@@ -28,7 +29,7 @@ def test_answers_are_asked_for_once_and_kept(monkeypatch):
 
     def lines(*_args, **_options):
         calls.append(1)
-        return iter([json.dumps(REPORT.to_json())])
+        return iter([json.dumps(asdict(REPORT))])
 
     monkeypatch.setattr(kept_library, "lines_of", lines)
     assert cached_library_report() is None
@@ -51,7 +52,7 @@ def test_a_readers_number_is_asked_about(monkeypatch):
 
     def lines(_module, arguments, **_options):
         asked.extend(arguments)
-        return iter([json.dumps([REPORT.to_json()["casts"][0]])])
+        return iter([json.dumps([asdict(REPORT)["casts"][0]])])
 
     monkeypatch.setattr(kept_library, "lines_of", lines)
     assert cast_in_child("-1e30") == (CAST,)

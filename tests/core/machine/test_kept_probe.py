@@ -1,6 +1,7 @@
 """The probe of this machine, made in a child process and kept; it travels as JSON."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 import torch
@@ -19,7 +20,7 @@ SERVER_SIDE = (
 def calls(monkeypatch, made_probe):
     """A list that grows with every child process that is asked."""
     asked = []
-    told = json.dumps(made_probe.to_json())
+    told = json.dumps(asdict(made_probe))
     monkeypatch.setattr(kept_probe, "lines_of", lambda *_, **__: asked.append(1) or iter([told]))
     return asked
 
@@ -53,7 +54,7 @@ def test_a_damaged_cache_is_made_again(calls, made_probe):
 
 
 def test_a_probe_survives_the_journey_through_json(made_probe):
-    assert probe_from_json(json.loads(json.dumps(made_probe.to_json()))) == made_probe
+    assert probe_from_json(json.loads(json.dumps(asdict(made_probe)))) == made_probe
 
 
 def test_the_best_device_is_the_first_accelerator(made_probe):
@@ -65,5 +66,5 @@ def test_data_that_is_no_probe_is_refused(made_probe):
         probe_from_json({"torch": "2.13.0"})
     with pytest.raises(ValueError, match="not the result of a probe"):
         probe_from_json(
-            {**made_probe.to_json(), "devices": [{"kind": "cpu", "dtypes": [], "speeds": []}]}
+            {**asdict(made_probe), "devices": [{"kind": "cpu", "dtypes": [], "speeds": []}]}
         )

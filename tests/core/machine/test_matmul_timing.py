@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from core.machine import matmul_timing
-from core.machine.matmul_timing import CALLS, MatmulTiming, num_runs, time_matmul
-from core.machine.matmul_trial import trial
+from core.machine.matmul_timing import CALLS, MatmulTiming, num_runs, time_matmul, trial
 
 
 def line(kind, seconds):
@@ -55,7 +54,7 @@ def test_a_clock_that_does_not_wait_shows_only_how_long_an_accelerator_took_the_
     def wait():
         now[0] += 1.0
 
-    monkeypatch.setattr("core.machine.matmul_trial.time", Clock)
+    monkeypatch.setattr("core.machine.matmul_timing.time", Clock)
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: Accelerator)
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
     monkeypatch.setattr(torch.accelerator, "synchronize", wait)
@@ -72,5 +71,5 @@ def test_sizes_and_dtypes_that_are_not_timed_are_refused():
         time_matmul(8193, "float32")
     with pytest.raises(ValueError, match="dtype 'int8' is not timed; use one of: float32"):
         next(trial(16, "int8", 1))
-    with pytest.raises(ValueError, match=r"matmul_trial failed: .*'int8' is not timed"):
+    with pytest.raises(ValueError, match=r"matmul_timing failed: .*'int8' is not timed"):
         time_matmul(16, "int8")

@@ -194,3 +194,16 @@ def test_a_wrong_result_is_not_a_working_dtype(monkeypatch):
     verdicts = {verdict.name: verdict for verdict in try_dtypes("cpu")}
     matmul = verdicts["uint8"].trials[3]  # 300 does not fit into eight bits: 300 - 256 = 44
     assert (matmul.works, matmul.message) == (False, "gave 44 where 300 is right")
+
+
+def test_a_square_product_counts_two_operations_for_each_multiply_and_add(monkeypatch):
+    monkeypatch.setattr(program, "_times", lambda *_: [0.5, 1.0, 2.0])
+    measured = program.measure_matmul("cpu", "float32", size=64)
+    assert measured.median == 2 * 64**3 / 1.0
+    assert (measured.low, measured.high) == (64**3, 4 * 64**3)
+    assert (measured.what, measured.unit, measured.num_runs) == ("matmul float32", "FLOP/s", 3)
+
+
+def test_a_copy_counts_each_byte_read_and_written(monkeypatch):
+    monkeypatch.setattr(program, "_times", lambda *_: [2.0])
+    assert program.measure_copy("cpu", num_bytes=1000).median == 1000

@@ -3,7 +3,7 @@
 import torch
 
 from core.budget.catalogue.optimizers import OPTIMIZERS, walk
-from core.budget.simulation.prepared import OptimizerStep
+from core.budget.simulation.step import OptimizerStep
 from core.budget.simulation.tracker import StorageTracker
 
 SIDE, COUNT = 256, 8

@@ -7,7 +7,7 @@ import numpy as np
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.fits.jobs import Serving, doublings, serving_ways
+from core.budget.fits.jobs import Job, Serving, serving_ways
 from core.budget.fits.solve import (
     by_length,
     edges,
@@ -23,11 +23,10 @@ from core.budget.serving.memory import largest_concurrency
 from core.budget.serving.plan import ServingPlan
 from core.budget.weights.parameters import counts
 from tests.core.budget.fits.test_matrix import bytes_of
-from tests.core.budget.refusals import refused
 
 
 @dataclass(frozen=True)
-class Steps:
+class Steps(Job):
     """A job of `base` bytes, `each` a sequence, shared by its devices; 3 devices cannot share."""
 
     base: int
@@ -43,9 +42,6 @@ class Steps:
 
     def on(self, num_devices):
         return replace(self, devices=num_devices)
-
-    def counts(self, most):
-        return doublings(most)
 
     def sized(self, _size, amount):
         return replace(self, sequences=amount)
@@ -80,11 +76,6 @@ def test_the_longest_sequence_ends_at_the_models_own_context():
     job = Serving(ServingPlan(concurrency=1))
     answer = largest_that_fits(MODELS["gpt2"], job, DEVICES["h100-sxm"], "tokens")
     assert (answer.amount, answer.at_limit) == (1024, True)
-
-
-def test_a_million_is_the_most_that_is_searched():
-    job, most = Steps(base=1, each=1), 10**9
-    refused("most is 10+; it", largest_that_fits, None, job, device_of(1), "sequences", most=most)
 
 
 def test_concurrency_agrees_with_the_serving_rooms_own_search():

@@ -17,7 +17,8 @@ from core.budget.serving.kv_cache import (
     with_kv_heads,
 )
 from core.budget.weights.stored import stored_format
-from core.dtypes import BLOCK_FORMATS, FORMATS, BlockFormat
+from core.dtypes import BLOCK_FORMATS, FORMATS
+from core.dtypes.blocks.block_formats import BlockFormat
 from core.models.spec import LatentAttention, ModelSpec
 from core.units import GIB
 from tests.core.budget.refusals import refused
@@ -85,9 +86,11 @@ def test_bytes_of_a_quantized_cache_are_those_of_the_stored_arrays():
             assert item.amount >= _count(full) * fmt.element.bits // 8, name
             continue
         else:
-            shared = 32 * fmt.tensor_scale
-            bits = [fmt.storage_bits(shape) - shared for shape in (full, windowed)]
-            expected = sum(-(-each // 8) for each in bits)
+            stored = [fmt.quantize(np.zeros(shape)) for shape in (full, windowed)]
+            scale_bits = fmt.scale.bits + (0 if fmt.symmetric else fmt.element.bits)
+            bits = [_count(each.shape) * fmt.element.bits for each in stored]
+            scales = [each.scales.size * scale_bits for each in stored]
+            expected = sum(-(-sum(pair) // 8) for pair in zip(bits, scales, strict=True))
         assert item.num_bytes == expected, name
 
 

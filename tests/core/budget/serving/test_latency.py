@@ -19,7 +19,6 @@ from core.budget.serving.decode_speeds import (
 from core.budget.serving.latency import (
     decode_flops,
     decode_latency,
-    mean_context,
     prefill_flops,
     prefill_latency,
     weights_read,
@@ -155,8 +154,8 @@ def test_reading_grows_only_by_the_cache_and_computing_with_the_sequences():
 
 def test_the_mean_over_an_answer_is_the_time_at_its_middle():
     spec, plan = MODELS["llama-3.1-8b"], ServingPlan(prompt_len=100, output_len=40)
-    each = [decode_latency(spec, plan, H100, context=101 + n).amount for n in range(40)]
-    assert mean_context(plan) == 120
+    last = [replace(plan, prompt_len=101 + n, output_len=1) for n in range(40)]
+    each = [decode_latency(spec, alone, H100).amount for alone in last]
     assert sum(each) / 40 == pytest.approx(decode_latency(spec, plan, H100).amount, rel=1e-4)
 
 

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
 from core.budget.catalogue.models import MODELS
 from core.budget.recipe import TrainingRecipe
-from core.budget.simulation.prepared import PreparedStep
+from core.budget.simulation.step import PreparedStep
 from core.budget.simulation.tracker import StorageTracker
 from core.models.kernels import KERNELS
 from core.models.spec import LatentAttention, Mixture

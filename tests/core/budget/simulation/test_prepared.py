@@ -9,8 +9,7 @@ from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.cases import SIMULATED
-from core.budget.simulation.prepared import OptimizerStep, PreparedStep
-from core.budget.simulation.step import run_step, simulate_step
+from core.budget.simulation.step import OptimizerStep, PreparedStep, run_step, simulate_step
 from core.budget.simulation.tracker import StorageTracker
 from core.budget.weights.parameters import counts
 from core.models.build import build_model

@@ -40,7 +40,6 @@ TIMELINE = StepTimeline(
 
 
 def test_the_peak_is_the_first_highest_event():
-    assert TIMELINE.persistent == 100
     assert TIMELINE.peak_index == 3
     assert TIMELINE.peak == 144
     assert TIMELINE.events[TIMELINE.peak_index].module == "blocks.1.q"

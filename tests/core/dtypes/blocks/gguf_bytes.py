@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from core.dtypes.blocks.gguf_encode import Parts, Singles, Whole
+from core.dtypes.blocks.gguf_formats import Parts, Singles, Whole
 
 Bytes = npt.NDArray[np.uint8]
 _SUB_BLOCKS: Final = 8  # of Q4_K and Q5_K

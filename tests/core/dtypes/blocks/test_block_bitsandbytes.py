@@ -27,7 +27,7 @@ import pytest
 import torch
 
 from core.dtypes import BLOCK_FORMATS
-from core.dtypes.blocks.block_codec import store_scales
+from core.dtypes.blocks.block_formats import store_scales
 from core.dtypes.number_formats.codebook_format import DYNAMIC8
 from tests.core.dtypes.blocks.test_block_codec import every_exponent, weights
 

@@ -1,11 +1,12 @@
 """The table of chips: complete, sourced, and as NVIDIA's and AMD's own tables have it."""
 
 import re
+from typing import get_args
 
 import pytest
 
 from core.dtypes import FORMATS
-from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, STATUS_WORDS, STATUSES, column_of
+from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, STATUS_WORDS, Status, column_of
 
 # CUDA Programming Guide, compute capabilities, table 33, typed by hand (TF32 to INT4)
 TENSOR_CORES = {
@@ -28,7 +29,7 @@ MATRIX_CORES = {
 def test_every_cell_has_a_status_and_a_dated_source_unless_unknown(chip):
     assert list(chip.cells) == list(COLUMNS)
     for column, cell in chip.cells.items():
-        assert cell.status in STATUSES
+        assert cell.status in STATUS_WORDS
         if cell.status == "unknown":
             assert cell.source is None, column
             continue
@@ -47,7 +48,7 @@ def test_the_cores_are_those_of_nvidias_and_amds_tables(cores, apart):
 
 
 def test_every_status_has_words_and_every_column_is_about_formats_that_exist():
-    assert set(STATUS_WORDS) == set(STATUSES)
+    assert set(STATUS_WORDS) == set(get_args(Status))
     named = [name for formats in COLUMNS.values() for name in formats]
     assert len(named) == len(set(named))
     assert set(named) <= set(FORMATS)
