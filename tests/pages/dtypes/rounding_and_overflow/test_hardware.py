@@ -3,7 +3,7 @@
 import pytest
 
 from core.dtypes import FORMATS
-from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, STATUSES
+from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, STATUS_WORDS
 from core.figures.picture import Look
 from pages.dtypes.rounding_and_overflow.your_torch import (
     cell_words,
@@ -21,7 +21,7 @@ def test_every_cell_of_the_hardware_is_drawn_once_each_kind_in_its_own_shape():
     drawn = [(y, x) for trace in traces for x, y in zip(trace.x, trace.y, strict=True)]
     assert len(drawn) == len(set(drawn)) == len(HARDWARE) * len(COLUMNS)
     assert len({trace.marker.symbol for trace in traces if trace.mode == "markers"}) == 4
-    by_kind = dict(zip(STATUSES, traces, strict=True))
+    by_kind = dict(zip(STATUS_WORDS, traces, strict=True))
     assert ("B200", "NVFP4") in zip(by_kind["matrix"].y, by_kind["matrix"].x, strict=True)
     [band] = PICTURE.figure.layout.shapes
     assert (band.x0 + band.x1) / 2 == list(COLUMNS).index("FP8")
