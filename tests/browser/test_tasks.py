@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from pages.shared.navigation import PAGES
 from tests.browser.seen import until_headline
 
 MOST = 6
@@ -56,17 +55,6 @@ class Reader:
         """Click the first link whose address holds this."""
         self.click(self.page.locator(f"[data-testid=stPageLink] a[href*={json.dumps(part)}]"))
         self.page.wait_for_url(re.compile(re.escape(part)))
-        self.ready(self.page)
-
-    def menu(self, address):
-        """Open a page by the menu: two clicks."""
-        row = next(each for each in PAGES if each.address == address)
-        sections = list(dict.fromkeys(each.section for each in PAGES if each.section))
-        beside = [each for each in PAGES if each.section == row.section]
-        self.click(self.page.get_by_test_id("stTopNavSection").nth(sections.index(row.section)))
-        links = self.page.get_by_test_id("stTopNavDropdownLink")
-        self.click(links.nth(beside.index(row)))
-        self.page.wait_for_url(f"**/{address}*")
         self.ready(self.page)
 
     def sees(self, *words):
