@@ -7,6 +7,7 @@ from core.train.learning.tensors import GradientSample
 from pages.dtypes.low_precision_training import loss_scale as lab
 from pages.server.background import jobs
 from tests.app.shown import captions, headline
+from tests.pages.server.test_background import is_running
 
 KEY = "dtypes/low_precision_training"
 SCALER = {"lowp_tab": "scale", "lowp_scale_by": "scaler"}
@@ -114,4 +115,4 @@ def test_a_child_that_fails_is_explained_and_replaced(open_page, monkeypatch, no
     assert "2.38 % become zero" in headline(app)
     assert "no memory" in app.warning[0].value
     assert "Synthetic gradients are shown instead" in app.warning[0].value
-    assert not jobs().is_running("gradients of a fresh GPT")
+    assert not is_running(jobs(), "gradients of a fresh GPT")

@@ -61,7 +61,7 @@ def ends_at(page, slider, share):
 @pytest.fixture
 def slider(page, visit, ready):
     """The slider of Serving, at rest."""
-    visit(page, "/serving")
+    visit(page, "/serving", plan_context_length="1024")  # none of the places it is dragged to
     ready(page)
     page.until(IDLE)
     page.evaluate(HEADLINES)
