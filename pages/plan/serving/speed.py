@@ -70,7 +70,7 @@ BANDS: Final = N_(
 )
 SPEED_HEIGHT_PX: Final = 330
 PROOF_HEIGHTS: Final = (310, 320)
-_APART_X, _APART_Y = 0.04, 0.09  # of the picture, between two names
+_APART_X, _APART_Y = 0.09, 0.09  # of the picture, between two names
 BOUNDS: Final[Mapping[str, str]] = {
     "reading": N_("memory-bound"),
     "computing": N_("compute-bound"),
