@@ -57,7 +57,12 @@ def layers(each, times, other="full_attention"):
 # Name: the file, its parameters, bytes of cache per token in 16 bits, bytes of state. Gemma 3n E4B
 # has 6.87 B as published: its files hold the keys and values of the 15 layers that share others'.
 TABLE = {
-    name: (row["file"], row["parameters"], Formula(row["cache"]).of({}), Formula(row["state"]).of({}))
+    name: (
+        row["file"],
+        row["parameters"],
+        Formula(row["cache"]).of({}),
+        Formula(row["state"]).of({}),
+    )
     for name, row in json.loads(
         Path(__file__).with_name("hybrids.json").read_text(encoding="utf-8")
     ).items()
