@@ -74,7 +74,8 @@ def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
         named |= {"tickvals": [bar.label for bar in bars], "ticktext": ticks}
     frame = {
         "yaxis": axes["yaxis"] | named,
-        "legend": layout["legend"] | {"y": 0, "yanchor": "top", "traceorder": "normal"},
+        "legend": layout["legend"]
+        | {"yref": "container", "y": 0, "yanchor": "bottom", "traceorder": "normal"},
         "height": round(tall * size * 1.7) + 8 * size,
         "margin": {"l": 8, "r": _LABEL_PX, "t": 2 * size, "b": 8},
         "barmode": "stack",

@@ -177,4 +177,4 @@ def refusal(problem: ValueError) -> Shown:
     return Shown(headline=_("This plan cannot be trained."))
 
 
-TAB: Final = Tab(label=N_("Plan"), show=show_plan)
+TAB: Final = Tab(label=N_("Plan"), show=show_plan, reading="plan")
