@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from pages.shared.navigation import PAGES
 from tests.app.shown import headline, said
 from tests.core.budget.catalogue.test_hybrids import TABLE
 
@@ -37,3 +40,13 @@ def test_a_hybrid_of_the_readers_own_is_shown_on_every_page_of_budgets(open_page
     timeline = opened("training_memory", "memory", "timeline")
     assert "Estimate: peak" in headline(timeline)
     assert timeline.button(key="memory_simulate").disabled
+
+
+@pytest.mark.parametrize("page", [row.key for row in PAGES if row.key.startswith("plan/")])
+def test_a_plan_whose_devices_cannot_be_split_is_refused_on_every_page_of_sizing(open_page, page):
+    app = open_page(page, plan_devices="7", plan_stages="2")
+
+    assert [each.value for each in app.exception] == []
+    shown = [headline(app), *(each.value for each in (*app.error, *app.info))]
+    assert any("take a multiple of 2" in each for each in shown), shown
+    assert headline(app)

@@ -18,7 +18,6 @@ from core.units import format_percent
 from pages.shared.inputs import Inputs
 from pages.shared.plan import plan
 from pages.shared.plan.plan import Chosen, choose_plan, note_length
-from pages.shared.tabbed_page import Shown
 
 ASK: Final = Inputs("serving", of_picture=("axis",))
 MARGIN: Final = {"l": 8, "r": 24, "t": 34, "b": 8}  # of a picture, in px
@@ -167,9 +166,3 @@ def _calibrate(
         )
     )
     return plan
-
-
-def refusal(problem: ValueError) -> Shown:
-    """Tell of a device without the numbers that a picture needs."""
-    st.error(str(problem))
-    return Shown()

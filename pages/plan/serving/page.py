@@ -1,8 +1,8 @@
 """How many concurrent users can a device serve, and how fast?"""
 
 from pages.plan.serving import kv_cache, memory, speed
-from pages.plan.serving.inputs import ASK, choose_case, refusal
-from pages.shared.plan.verdict import plan_line
+from pages.plan.serving.inputs import ASK, choose_case
+from pages.shared.plan.verdict import plan_line, refusal
 from pages.shared.tabbed_page import Page, tabbed_page
 
 tabbed_page(

@@ -20,6 +20,7 @@ from core.language.listing import followed_by
 from pages.shared.plan.choices import CHECKPOINTED
 from pages.shared.plan.plan import ASK, BASES, SHARDING, Chosen, take_over
 from pages.shared.settings import locked, look
+from pages.shared.tabbed_page import Shown
 
 _MOST_CHANGES: Final = 3
 _VERDICTS: Final[dict[Verdict, str]] = {
@@ -180,3 +181,9 @@ def change_words(change: Change) -> str:
         "device": lambda: DEVICES[value].name,
     }
     return said[change.name]()
+
+
+def refusal(problem: ValueError) -> Shown:
+    """Say why a page has no answer: of a layout that cannot be, or a device without its numbers."""
+    st.error(str(problem))
+    return Shown(headline=_("These choices cannot go together."))
