@@ -73,8 +73,9 @@ def test_what_is_typed_is_what_the_model_reads(open_depth, opened):
     page.until("document.querySelector('.st-key-headline p').innerText.includes('Type a text')")
     text = "the statement is "
     field.press_sequentially(text)
+    # The headline of a shorter text can name the same token: "the st" is followed by an "a" too.
+    page.locator(".token").nth(len(text) - 1).wait_for()
     until_headline(page, f"“{best_after(opened, text)}”")
-    assert page.locator(".token").count() == len(text)
     assert field.input_value() == text
 
 

@@ -173,13 +173,14 @@ def test_a_click_before_the_page_has_come_keeps_what_was_chosen(page, ready):
 TWO_CLICKS = """(names) => {
   const click = (name) => document
     .querySelector(`.st-key-optim_${name}_choice button:not([aria-checked=true])`).click();
-  const app = document.querySelector("[data-testid=stApp]");
   const second = new MutationObserver(() => {
-    if (app.dataset.testScriptState !== "running") return;
+    if (!document.querySelector("[data-test-script-state=running]")) return;
     second.disconnect();
     click(names[1]);
   });
-  second.observe(app, { attributeFilter: ["data-test-script-state"] });
+  // The whole page: a page that has just been opened can still be given another stApp.
+  const attributeFilter = ["data-test-script-state"];
+  second.observe(document, { subtree: true, childList: true, attributeFilter });
   click(names[0]);
 }"""
 
