@@ -155,7 +155,7 @@ class NarrowLook:
         cut: Texts that end before their last letter, and not in a frame that scrolls.
         overlaps: Pairs of texts of which one lies on the other.
         narrow: Columns that stand beside another and are too narrow to read.
-        share: Of the screen's width that the first picture takes.
+        share: Of the screen's width that the first picture and those beside it take.
         top: Where it begins; None without one.
         controls_first: Whether the inputs stand above the picture or beside it.
         too_wide: Pixels by which the page scrolls to the side.

@@ -81,11 +81,12 @@
     return columns.filter((one) => columns.some((other) => isBeside(one, other)) && boxOf(one).width < least)
       .map((each) => each.innerText.slice(0, 40));
   });
-  const first = [...main.querySelectorAll(picture)].find(seen);
+  const pictures = [...main.querySelectorAll(picture)].filter(seen), first = pictures[0];
+  const row = pictures.filter((each) => each === first || isBeside(each, first)).map(boxOf); // two are compared
   const rail = [...main.querySelectorAll(".st-key-page_rail")].find(seen);
   return {
     cut, overlaps, narrow,
-    share: first ? Math.min(boxOf(first).width / innerWidth, 1) : 1,
+    share: first ? Math.min((Math.max(...row.map(({ right }) => right)) - Math.min(...row.map(({ left }) => left))) / innerWidth, 1) : 1,
     top: first ? Math.round(boxOf(first).top) : null,
     controls_first: Boolean(first && rail && boxOf(rail).top < boxOf(first).bottom - 1),
     too_wide: Math.max(document.documentElement.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth),

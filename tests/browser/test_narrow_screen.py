@@ -21,12 +21,12 @@ SQUARES = f"""() => {{
 IDLE = "document.querySelector('[data-test-script-state=notRunning]')"
 PLACES = {  # address -> the switch of its tabs, and which of them are looked at beside the first
     "/flops-and-time": ("flops_tab", {"mfu": 2, "roofline": 3}),
-    "/parallelism": ("parallel_tab", {"moving": 2}),
+    "/parallelism": ("parallel_tab", {"moving": 2, "schedule": 4}),
     "/serving": ("serving_tab", {"speed": 2}),
     "/model-sizes": ("sizes_tab", {"gguf": 1, "parts": 2}),
 }
 UPRIGHT = [(768, 1024), (390, 844)]
-UPRIGHT_PLACES = {"/serving"}  # pages of which every tab looked at is whole there
+UPRIGHT_PLACES = {"/serving", "/parallelism"}  # pages of which every tab looked at is whole there
 
 
 def check_upright(page, address, tab):
@@ -66,3 +66,16 @@ def test_what_stands_in_a_square_of_the_map_is_no_wider_than_the_square(new_page
         drawn(visit(page, "/what-fits", fits_tab="map", **query))
         assert page.locator(f"{CHART} .scatterlayer text").count() >= 40, query
         assert page.evaluate(SQUARES) == [], query
+
+
+def test_a_chart_that_is_laid_out_anew_on_a_phone_gets_no_more_room_than_its_words_need(
+    new_page, visit
+):
+    page = new_page(width=390, height=844)
+    drawn(visit(page, "/rounding-and-overflow", rounding_tab="line"))
+    room = f"document.querySelector('{CHART}')._fullLayout.width"
+    page.wait_for_timeout(1500)  # it has grown until its words stand apart
+    before = page.evaluate(room)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(1500)
+    assert page.evaluate(room) == before > 390

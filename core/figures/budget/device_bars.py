@@ -9,7 +9,13 @@ from math import inf
 from typing import Any, Final
 
 from core.budget.item import Item
-from core.figures.budget.stacked_parts import capacity_line, parts_table, row_axes, stack
+from core.figures.budget.stacked_parts import (
+    capacity_line,
+    legend_below,
+    parts_table,
+    row_axes,
+    stack,
+)
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
@@ -74,8 +80,7 @@ def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
         named |= {"tickvals": [bar.label for bar in bars], "ticktext": ticks}
     frame = {
         "yaxis": axes["yaxis"] | named,
-        "legend": layout["legend"]
-        | {"yref": "container", "y": 0, "yanchor": "bottom", "traceorder": "normal"},
+        "legend": legend_below(look),
         "height": round(tall * size * 1.7) + 8 * size,
         "margin": {"l": 8, "r": _LABEL_PX, "t": 2 * size, "b": 8},
         "barmode": "stack",

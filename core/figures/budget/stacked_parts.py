@@ -78,6 +78,12 @@ def flat_bars(drawing: Drawing, bars: Bars, look: Look, *, reach: float) -> dict
     }
 
 
+def legend_below(look: Look) -> dict[str, Any]:
+    """Return a legend at the picture's foot: above the bars stands the name of the capacity."""
+    place = {"yref": "container", "y": 0, "yanchor": "bottom", "traceorder": "normal"}
+    return {**look.layout()["legend"], **place}
+
+
 def capacity_line(
     drawing: Drawing, capacity: float, text: str, look: Look, *, flat: bool, longest: float = 0.0
 ) -> None:

@@ -103,6 +103,8 @@ def _memory(look: Look, *, show_prediction: bool) -> Piece:
     untitled = {"title": {"text": ""}}  # the loss says what it is
     chart["layout"]["xaxis"] |= {"visible": False} if look.present else small | untitled
     of_bars = {"anchor": "y", "fixedrange": True, "tickangle": 0, "automargin": True}
+    if not look.present:
+        of_bars["tickfont"] = {"size": 12}  # on a phone, too, the two names stand apart
     chart["layout"] |= {
         "barmode": "stack",
         "bargap": 0.15,

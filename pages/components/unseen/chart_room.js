@@ -1,8 +1,10 @@
 // Charts of a phone: full width where their words have room in it. Where they lie on each other or are
-// cut, a chart grows until they do not, and its frame scrolls to the side.
+// cut, a chart grows until they do not, and its frame scrolls to the side, as a wide table does.
 const CHARTS = '[data-testid="stPlotlyChart"] .js-plotly-plot';
+const TABLES = '.stMarkdown table, :has(> [data-testid="stTableStyledTable"])';
 const NARROW = matchMedia("(max-width: 800px)");
 const GROWTH = 1.2;
+const SETTLED = 200; // ms
 const WIDEST = 1100; // pixels of a picture on a laptop: there every word has room
 const rooms = new Map(); // key of the chart -> the width that it needed
 const heard = new WeakMap(); // chart -> home of its listeners
@@ -36,12 +38,17 @@ function give(chart, width) {
   frame.parentElement.tabIndex = 0; // arrow keys move it to the side, too
 }
 
-function look(chart) {
+// Crowded for a moment while Plotly lays it out anew, a chart needs no more room: it is looked at twice.
+function look(chart, isSecond = false) {
   if (!NARROW.matches || !chart.isConnected || !chart._fullLayout) return;
   const words = [...chart.querySelectorAll(".main-svg text")].filter((each) => each.checkVisibility());
   const room = chart.getBoundingClientRect();
   const width = Math.ceil(room.width * GROWTH);
   if (width > WIDEST || !isCrowded(words.map((each) => each.getBoundingClientRect()), room)) return;
+  if (!isSecond) {
+    setTimeout(() => look(chart, true), SETTLED);
+    return;
+  }
   rooms.set(keyOf(chart), width);
   give(chart, width); // Plotly draws it anew, and it is looked at again
 }
@@ -60,6 +67,9 @@ export default function ({ parentElement }) {
   const adoptAll = () => {
     waiting = 0;
     document.querySelectorAll(CHARTS).forEach(adopt);
+    for (const frame of document.querySelectorAll(TABLES)) {
+      if (frame.scrollWidth > frame.clientWidth) frame.tabIndex = 0;
+    }
   };
   const watcher = new MutationObserver(() => (waiting ||= setTimeout(adoptAll)));
   watcher.observe(document.body, { childList: true, subtree: true });

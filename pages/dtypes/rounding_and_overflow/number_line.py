@@ -134,7 +134,6 @@ def _layout(names: list[str], window: Window, look: Look) -> dict[str, Any]:
         "tickangle": 0,
     }
     down = {"autorange": "reversed", "categoryarray": names, "fixedrange": True}
-    below = -2.2 * size / (len(names) * (ROW_PX + size))  # under the axis, however few rows
     # Where zero stands, and both ends: with others it is another axis.
     meta = {"floor": window.floor, "low": window.low, "high": window.high}
     if window.is_free:
@@ -147,7 +146,7 @@ def _layout(names: list[str], window: Window, look: Look) -> dict[str, Any]:
         "barmode": "overlay",
         "bargap": 0.25,
         "margin": {"l": 8, "r": 3 * size if window.is_free else 8, "t": 3 * size, "b": 8},
-        "legend": base["legend"] | {"y": below, "yanchor": "top"},
+        "legend": base["legend"] | {"yref": "container", "y": 0, "yanchor": "bottom"},
         "xaxis": base["xaxis"] | across | {"showgrid": False},
         "yaxis": base["yaxis"] | down | {"showgrid": False},
     }

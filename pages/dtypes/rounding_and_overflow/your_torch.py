@@ -52,6 +52,7 @@ FAMILIES: Final = {
 _STARTS: Final = (("float", "bfloat"), _WHOLE, ("int", "uint"), ("",))
 _ROW_PX: Final = 13
 _DIGITS: Final = 10
+_CELL_DIGITS: Final = 6  # what a cell has room for beside two others
 _UNEXPLAINED: Final = N_("Nobody has explained this one yet.")
 VIEWS: Final = {
     "format": N_("This format"),
@@ -241,14 +242,15 @@ def casts_picture(format_name: str, rows: Sequence[CastRow], look: Look) -> Pict
     """Return a row a number and a column for the specification, torch and ml_dtypes."""
     drawing, size = Drawing(), int(look.layout()["font"]["size"])
     names = [_number_words(row) for row in rows]
-    cells = [(0, y, digits(row.ours, _DIGITS), names[y]) for y, row in enumerate(rows)]
+    cells = [(0, y, digits(row.ours, _CELL_DIGITS), names[y]) for y, row in enumerate(rows)]
     for x, library in enumerate(LIBRARIES, start=1):
         for y, row in enumerate(rows):
-            text, known = _answer_words(row, library), difference_of(row, library)
+            text = _answer_words(row, library, _CELL_DIGITS)
+            known = difference_of(row, library)
             if is_other := differs(row, library):
                 line = {"color": look.color("overflow"), "width": 2}
                 frame_cell(drawing, (x, y), 0.44, line, look)
-            hover = _(known.reason) if known else text
+            hover = _(known.reason) if known else _answer_words(row, library)
             cells.append((x, y, f"<b>≠ {text}</b>" if is_other else text, hover))
     xs, ys, texts, hovers = zip(*cells, strict=True)
     drawing.scatter(
@@ -292,11 +294,11 @@ def _number_words(row: CastRow) -> str:
     return _("{what}: {number}").format(what=words, number=f"{number}{origin}")
 
 
-def _answer_words(row: CastRow, library: Library) -> str:
+def _answer_words(row: CastRow, library: Library, most: int = _DIGITS) -> str:
     answer = answer_of(row, library)
     if answer is None:
         return "–"
-    text = digits(answer, _DIGITS)
+    text = digits(answer, most)
     if library == "torch" and depends_on_length(row):
         return f"{text} (0x{row.torch_code:X} / 0x{row.torch_code_long:X})"
     return text

@@ -7,7 +7,7 @@ from typing import Final
 from core.budget.item import hedged
 from core.budget.parallel.sharding import STRATEGIES, Sharding, shardings
 from core.figures.budget.frames import lying_bars, text_size
-from core.figures.budget.stacked_parts import Bars, capacity_line, parts_table, stack
+from core.figures.budget.stacked_parts import Bars, capacity_line, legend_below, parts_table, stack
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_seconds
@@ -51,8 +51,8 @@ def sharding_picture(ways: Sequence[Sharding], capacity: float, chosen: str, loo
         look,
         room=room,
         height=round(len(ways) * size * _ROW_HEIGHT) + 6 * size,
-        top=5 * size,
-        legend=look.layout()["legend"] | {"y": 1.12, "traceorder": "normal"},
+        top=2 * size,
+        legend=legend_below(look),
         barmode="stack",
         bargap=0.35,
     )

@@ -18,6 +18,7 @@ from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
 _ROW_PX: Final = 34
+_FEWEST_ROWS: Final = 2  # in less height Plotly leaves the title no room below the ticks
 _MOST_ROWS_PX: Final = 380
 _PALER: Final = 0.6  # so much of its colour does the last virtual stage lack at most
 _MOST_NUMBERED: Final = 600  # passes that still have room for a number
@@ -48,7 +49,7 @@ def schedule_picture(slots: Schedule, look: Look) -> Picture:
             "ticktext": [_("stage {number}").format(number=row) for row in rows],
             "range": [len(slots) - 0.5, -0.5],
         },
-        height=min(_MOST_ROWS_PX, len(slots) * _ROW_PX) + 6 * size,
+        height=min(_MOST_ROWS_PX, max(_FEWEST_ROWS, len(slots)) * _ROW_PX) + 6 * size,
         top=3 * size,
         barmode="overlay",
         bargap=0.12,

@@ -19,7 +19,13 @@ from core.budget.simulation.cases import run_simulation, write_case
 from core.budget.simulation.timeline import Point, StepReport
 from core.budget.training.memory import allocated, training_budget
 from core.budget.training.scenario import Scenario
-from core.figures.budget.stacked_parts import capacity_line, flat_bars, parts_table, totals
+from core.figures.budget.stacked_parts import (
+    capacity_line,
+    flat_bars,
+    legend_below,
+    parts_table,
+    totals,
+)
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import GIB, format_percent, format_seconds
@@ -35,7 +41,6 @@ _MOMENTS_HEIGHT_PX: Final = {False: 310, True: 250}  # below a projector's headl
 _ROOM: Final = 1.2  # of the highest thing: its name stands above it
 _MOMENTS_ROOM: Final = 1.12  # of the longest bar: its total stands beside it
 _ABOVE: Final = 1.1  # the legend: the names of the phases stand between it and the areas
-_MOMENTS_ABOVE: Final = 1.7  # lines of text: the capacity's name stands between legend and bars
 _PAST_THE_END: Final = 1.01
 _NARROW: Final = 0.05  # of the width: a phase below it gets no name
 PHASE_WORDS: Final[Mapping[str, str]] = {
@@ -65,10 +70,11 @@ def moments_picture(moments: Moments, capacity: float, look: Look) -> Picture:
         text = _("capacity {capacity}").format(capacity=look.format_bytes(capacity))
         capacity_line(drawing, capacity, text, look, flat=True, longest=top)
     layout = flat_bars(drawing, moments, look, reach=_MOMENTS_ROOM * top)
-    size, height = layout["font"]["size"], _MOMENTS_HEIGHT_PX[look.present]
-    margin = {"l": 8, "r": 24, "t": round(3.8 * size), "b": 8}
-    above = 1 + _MOMENTS_ABOVE * size / (height - margin["t"] - margin["b"])
-    frame = {"legend": layout["legend"] | {"y": above}, "height": height, "margin": margin}
+    frame = {
+        "legend": legend_below(look) | {"maxheight": 0.8},
+        "height": _MOMENTS_HEIGHT_PX[look.present],
+        "margin": {"l": 8, "r": 24, "t": 2 * layout["font"]["size"], "b": 8},
+    }
     words = [
         f"{label} {look.format_bytes(amount)}"
         for (label, _parts), amount in zip(moments, sums, strict=True)

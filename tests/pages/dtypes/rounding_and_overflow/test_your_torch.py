@@ -28,10 +28,10 @@ def test_every_answer_stands_in_its_cell(name):
     texts = dict(zip(zip(cells.x, cells.y, strict=True), cells.text, strict=True))
     assert len(texts) == 3 * len(rows)
     for y, row in enumerate(rows):
-        assert texts[0, y] == digits(row.ours, 10)
-        told = "–" if row.torch is None else digits(row.torch, 10)
+        assert texts[0, y] == digits(row.ours, 6)
+        told = "–" if row.torch is None else digits(row.torch, 6)
         assert told in texts[1, y]
-        assert digits(row.ml_dtypes, 10) in texts[2, y]
+        assert digits(row.ml_dtypes, 6) in texts[2, y]
 
 
 def test_each_reason_is_told_once_with_those_whom_it_concerns_and_an_unknown_one_says_so():

@@ -93,11 +93,11 @@ def test_every_moment_is_a_bar_and_the_longest_is_the_peak():
         assert any(text.startswith("capacity") for text in notes(picture))
 
 
-def test_the_legend_stands_above_the_name_of_the_capacity():
+def test_the_legend_stands_below_the_bars_the_name_of_the_capacity_above_them():
     for look in LOOKS:
         layout = moments_picture(FOUND.moments, FOUND.capacity, look).figure.layout
-        drawn = layout.height - layout.margin.t - layout.margin.b
-        assert (layout.legend.y - 1) * drawn >= 1.5 * layout.font.size
+        assert (layout.legend.yref, layout.legend.y) == ("container", 0)
+        assert layout.margin.t >= 1.5 * layout.font.size
         assert layout.legend.traceorder == "normal"
 
 
