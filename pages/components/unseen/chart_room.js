@@ -45,10 +45,7 @@ function look(chart, isSecond = false) {
   const room = chart.getBoundingClientRect();
   const width = Math.ceil(room.width * GROWTH);
   if (width > WIDEST || !isCrowded(words.map((each) => each.getBoundingClientRect()), room)) return;
-  if (!isSecond) {
-    setTimeout(() => look(chart, true), SETTLED);
-    return;
-  }
+  if (!isSecond) return void setTimeout(() => look(chart, true), SETTLED);
   rooms.set(keyOf(chart), width);
   give(chart, width); // Plotly draws it anew, and it is looked at again
 }
@@ -67,9 +64,8 @@ export default function ({ parentElement }) {
   const adoptAll = () => {
     waiting = 0;
     document.querySelectorAll(CHARTS).forEach(adopt);
-    for (const frame of document.querySelectorAll(TABLES)) {
+    for (const frame of document.querySelectorAll(TABLES))
       if (frame.scrollWidth > frame.clientWidth) frame.tabIndex = 0;
-    }
   };
   const watcher = new MutationObserver(() => (waiting ||= setTimeout(adoptAll)));
   watcher.observe(document.body, { childList: true, subtree: true });
