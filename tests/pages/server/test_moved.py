@@ -120,6 +120,28 @@ def test_side_a_is_the_plans_too_and_one_that_knows_the_plan_stays():
         assert moved(f"/training-memory?{query}") == f"/training-memory?{query}"
 
 
+@pytest.mark.parametrize(
+    ("old", "a"),
+    [
+        ("flops_a=default&flops_dtype=fp8",
+         {"from": "rule", "billions": "70", "plan_tokens": "15000", "plan_devices": "1024"}),
+        ("flops_tab=time&flops_a=params%3D7", {"from": "rule", "billions": "7"}),
+        ("flops_tab=lines&flops_a=cluster%3D128", {"plan_devices": "128", "plan_length": "4096"}),
+        ("flops_tab=roofline&flops_a=batch%3D8", {"plan_concurrency": "8"}),
+        ("flops_tab=budget&flops_a=rented%3D64", {"plan_devices": "64"}),
+        ("flops_tab=mfu&flops_a=context%3D2048",
+         {"plan_length": "2048", "plan_checkpointing": "none"}),
+    ],
+)  # fmt: skip
+def test_side_a_of_flops_and_time_is_what_its_tab_was(old, a):
+    new = dict(parse_qsl(urlsplit(moved(f"/flops-and-time?{old}")).query))
+    side = dict(parse_qsl(new["flops_a"]))
+    assert side.items() >= a.items()
+    gone = {"params", "tokens", "devices", "mfu", "cluster", "batch", "rented", "context", "tab"}
+    assert side.keys() & gone == set()
+    assert ("from" in a) == ("from" in side)
+
+
 def test_a_recipe_of_the_map_is_several_settings_of_the_plan():
     new = dict(parse_qsl(urlsplit(moved("/what-fits?fits_work=train&fits_recipe=qlora")).query))
     wanted = {
