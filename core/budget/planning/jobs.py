@@ -50,7 +50,7 @@ class PlannedJob:
 
 def one_group(plan: Plan) -> PlannedJob:
     """Return the plan on as few devices as it can be split over: one, without any split."""
-    return PlannedJob(plan.on(plan.cluster.ranks_of_a_replica if plan.work == "train" else 1))
+    return PlannedJob(plan.on(plan.cluster.fewest_devices if plan.work == "train" else 1))
 
 
 def ways_of(plan: Plan) -> Mapping[str, PlannedJob]:

@@ -215,6 +215,18 @@ def test_numbers_out_of_range_are_refused():
             plan_of_70b(**wrong)
 
 
+def test_experts_that_are_spread_need_as_many_ranks_from_the_fewest_devices_on():
+    cluster = replace(plan_of_70b().cluster, num_devices=16, tensor=2, expert=4)
+    plan = plan_of_70b(spec=MODELS["mixtral-8x7b"], cluster=cluster)
+    assert one_group(plan).plan.num_devices == 8  # 4 data ranks of 2
+    assert next(possible_counts(plan)) == 8
+    assert [each.num_devices for each in counts(plan, possible_counts(plan))] == [
+        *possible_counts(plan)
+    ]
+    ring = replace(plan, cluster=replace(cluster, tensor=1, context=2))
+    assert one_group(ring).plan.num_devices == 4  # 2 replicas of 2 ranks
+
+
 def test_as_a_job_of_the_map_a_plan_keeps_its_split_and_says_what_binds_on_the_most_devices():
     """131,072 tokens on one device each: more devices share the states, not the activations."""
     recipe = replace(plan_of_70b().recipe, seq_len=131_072, checkpointing="selective")
