@@ -44,7 +44,10 @@ class PlannedJob:
                 replace(serving, concurrency=amount),
             )
         else:
-            recipe, serving = replace(recipe, seq_len=amount), with_context(serving, amount)
+            ranks = self.plan.cluster.context
+            chunk = 2 * ranks if ranks > 1 else 1  # context ranks share whole chunks
+            recipe = replace(recipe, seq_len=-(-amount // chunk) * chunk)
+            serving = with_context(serving, amount)
         return type(self)(replace(self.plan, recipe=recipe, serving=serving))
 
 

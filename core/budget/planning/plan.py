@@ -106,10 +106,18 @@ class Plan:
     def on(self, num_devices: int) -> "Plan":
         """Return the plan on so many devices: the data-parallel size follows.
 
+        Serving shares the model over all of them, however training splits it.
+
         Raises:
             ValueError: If they cannot be split as the plan asks.
         """
-        return replace(self, cluster=replace(self.cluster, num_devices=num_devices))
+        cluster = self.cluster
+        if self.work == "serve":
+            cluster = replace(
+                cluster, tensor=1, pipeline=1, virtual_stages=1, context=1, expert=1,
+                sequence_parallel=False,
+            )  # fmt: skip
+        return replace(self, cluster=replace(cluster, num_devices=num_devices))
 
 
 def possible_counts(plan: Plan, most: int = MOST_DEVICES) -> Iterator[int]:

@@ -10,7 +10,7 @@ from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.fits import solve
 from core.budget.planning.changes import GROUPS, chain, changes, every_change, proposals, savings
-from core.budget.planning.jobs import one_group, way_of, ways_of
+from core.budget.planning.jobs import PlannedJob, one_group, way_of, ways_of
 from core.budget.planning.plan import (
     MOST_DEVICES,
     Plan,
@@ -225,6 +225,24 @@ def test_experts_that_are_spread_need_as_many_ranks_from_the_fewest_devices_on()
     ]
     ring = replace(plan, cluster=replace(cluster, tensor=1, context=2))
     assert one_group(ring).plan.num_devices == 4  # 2 replicas of 2 ranks
+
+
+def test_how_training_is_split_says_nothing_of_serving():
+    alone = plan_of_70b(spec=MODELS["llama-3.1-8b"], work="serve")
+    split = replace(
+        alone,
+        cluster=replace(alone.cluster, num_devices=16, tensor=2, pipeline=2, virtual_stages=2,
+                        context=2, expert=2, sequence_parallel=True),
+    )  # fmt: skip
+    assert min_devices(split).fits == min_devices(alone).fits
+    assert min_devices(split).fits.num_devices == one_group(split).plan.num_devices == 1
+
+
+def test_the_longest_sequence_is_one_that_the_context_ranks_can_share():
+    cluster = replace(plan_of_70b().cluster, num_devices=64, context=64)
+    plan = plan_of_70b(spec=MODELS["llama-3.1-8b"], cluster=cluster)
+    longest = solve.largest_that_fits(plan.spec, PlannedJob(plan), cluster.device, "tokens")
+    assert longest.amount % 128 == 0 < longest.amount
 
 
 def test_as_a_job_of_the_map_a_plan_keeps_its_split_and_says_what_binds_on_the_most_devices():
