@@ -101,6 +101,7 @@ OLD_MEMORY = {
         ("memory_replicas=many&memory_model=gpt2", {"plan_model": "gpt2", "plan_batch": "1"}),
         ("memory_tab=recipes&memory_precision=fp32", {"plan_devices": "8"}),
         ("memory_tab=recipes&memory_states_devices=5&memory_replicas=1", {"plan_devices": "5"}),
+        ("memory_tab=recipes&memory_checkpointing=full", {"plan_devices": "8"}),
     ],
 )  # fmt: skip
 def test_an_old_setting_is_the_plans_with_what_the_page_was_where_the_link_left_it_out(old, now):
@@ -140,6 +141,12 @@ def test_side_a_of_flops_and_time_is_what_its_tab_was(old, a):
     gone = {"params", "tokens", "devices", "mfu", "cluster", "batch", "rented", "context", "tab"}
     assert side.keys() & gone == set()
     assert ("from" in a) == ("from" in side)
+
+
+def test_a_precision_alone_is_that_of_the_rule():
+    new = dict(parse_qsl(urlsplit(moved("/flops-and-time?flops_dtype=fp8&lang=zh")).query))
+    wanted = {"flops_from": "rule", "flops_billions": "70", "plan_tokens": "15000"}
+    assert new.items() >= (wanted | {"flops_dtype": "fp8", "lang": "zh"}).items()
 
 
 def test_a_recipe_of_the_map_is_several_settings_of_the_plan():
