@@ -91,10 +91,12 @@ class Move:
             now = self.names.get(name, name)
             if now == "hide":
                 yield now, ",".join(map(self._hidden, value.split(",")))
-            elif self._has_side(name) and _is_old(name, {name: value}):
-                page = name.removesuffix(SIDE_A)
-                tab = {each: text for each, text in query if each == f"{page}_tab"}
-                yield now, self._side(page, value, tab)
+            elif (
+                name.endswith(SIDE_A)
+                and (self.defaults or name in self.any)
+                and "plan_" not in value
+            ):
+                yield now, self._side(name.removesuffix(SIDE_A), value, given)
             else:
                 text = self.values.get(now, {}).get(value, value)
                 yield from parse_qsl(text) if "=" in text and now in self.values else [(now, text)]
@@ -110,16 +112,11 @@ class Move:
                 return new
         return name
 
-    def _has_side(self, name: str) -> bool:
-        return name.endswith(SIDE_A) and (bool(self.defaults) or name in self.any)
-
-    def _side(self, page: str, text: str, tab: Mapping[str, str]) -> str:
-        """Return the text of a side A, which names settings of the page without its name.
-
-        Its tab is the link's, which the text itself does not name.
-        """
+    def _side(self, page: str, text: str, given: Mapping[str, str]) -> str:
+        """Return the text of a side A, which names settings without the page's name, and no tab."""
+        tab = {name: given[name] for name in (f"{page}_tab",) if name in given}
         said = {f"{page}_{name}": value for name, value in parse_qsl(text)}
-        _page, now, _moved = _lead(self.page, list((dict(self.defaults) | said | tab).items()))
+        _page, now, _moved = _lead(self.page, [*{**self.defaults, **said, **tab}.items()])
         names = {name.removeprefix(f"{page}_"): value for name, value in now if name not in tab}
         return urlencode(names, safe=",:/+")
 
