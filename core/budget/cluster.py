@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Final
 
 from core.budget.check import check_range
@@ -192,6 +193,11 @@ class Cluster:
     def ranks_of_a_replica(self) -> int:
         """Ranks that work on the same sequences."""
         return self.tensor * self.pipeline * self.context
+
+    @property
+    def fewest_devices(self) -> int:
+        """Devices of the smallest cluster that is split like this; experts need data ranks too."""
+        return self.ranks_of_a_replica * (self.expert // gcd(self.expert, self.context))
 
     @property
     def data(self) -> int:

@@ -91,8 +91,12 @@ class Move:
             now = self.names.get(name, name)
             if now == "hide":
                 yield now, ",".join(map(self._hidden, value.split(",")))
-            elif self.defaults and name.endswith(SIDE_A) and _is_old(name, {name: value}):
-                yield now, self._side(name.removesuffix(SIDE_A), value)
+            elif (
+                name.endswith(SIDE_A)
+                and (self.defaults or name in self.any)
+                and "plan_" not in value
+            ):
+                yield now, self._side(name.removesuffix(SIDE_A), value, given)
             else:
                 text = self.values.get(now, {}).get(value, value)
                 yield from parse_qsl(text) if "=" in text and now in self.values else [(now, text)]
@@ -108,11 +112,13 @@ class Move:
                 return new
         return name
 
-    def _side(self, page: str, text: str) -> str:
-        """Return the text of a side A, which names settings of the page without its name."""
-        old = dict(self.defaults) | {f"{page}_{name}": value for name, value in parse_qsl(text)}
-        _page, now, _moved = _lead(self.page, list(old.items()))
-        return urlencode({name.removeprefix(f"{page}_"): value for name, value in now}, safe=",:/+")
+    def _side(self, page: str, text: str, given: Mapping[str, str]) -> str:
+        """Return the text of a side A, which names settings without the page's name, and no tab."""
+        tab = {name: given[name] for name in (f"{page}_tab",) if name in given}
+        said = {f"{page}_{name}": value for name, value in parse_qsl(text)}
+        _page, now, _moved = _lead(self.page, [*{**self.defaults, **said, **tab}.items()])
+        names = {name.removeprefix(f"{page}_"): value for name, value in now if name not in tab}
+        return urlencode(names, safe=",:/+")
 
 
 def _is_old(name: str, given: Mapping[str, str]) -> bool:

@@ -50,3 +50,19 @@ def test_a_plan_whose_devices_cannot_be_split_is_refused_on_every_page_of_sizing
     shown = [headline(app), *(each.value for each in (*app.error, *app.info))]
     assert any("take a multiple of 2" in each for each in shown), shown
     assert headline(app)
+
+
+@pytest.mark.parametrize("tab", ["plan", "map", "reach"])
+def test_what_fits_takes_experts_that_are_spread_over_devices(open_page, tab):
+    spread = {"plan_model": "mixtral-8x7b", "plan_expert": "2", "fits_tab": tab}
+    assert "Mixtral 8x7B" in headline(open_page("plan/what_fits", **spread))
+    none = open_page("plan/what_fits", **spread | {"plan_model": "llama-3.1-8b"})
+    assert [each.value for each in none.exception] == []
+
+
+@pytest.mark.parametrize("tab", ["plan", "map", "reach"])
+def test_what_fits_serves_with_a_plan_that_training_has_split(open_page, tab):
+    split = {"plan_tensor": "2", "plan_stages": "2", "plan_work": "serve", "fits_tab": tab}
+    assert "Llama-3.1 8B" in headline(open_page("plan/what_fits", **split))
+    shared = {"plan_context": "64", "plan_devices": "64", "fits_tab": tab}
+    assert "Llama-3.1 8B" in headline(open_page("plan/what_fits", **shared))

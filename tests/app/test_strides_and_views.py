@@ -77,6 +77,11 @@ def test_a_large_tensor_has_layouts_and_bytes_without_data(open_page):
     assert "a copy of 7.83 GiB" in headline(app)
 
 
+def test_the_steps_come_as_a_file_too(open_page):
+    app = open_page(PAGE, strides_code="x.t()", strides_rows="1024", strides_columns="1024")
+    assert [each.proto.label for each in app.get("download_button")] == ["CSV"]
+
+
 @pytest.mark.parametrize("leading", ["a", "1,2,3,4,5,6,7,8,9", "-5", "2;3", "1e9", "9999999999"])
 def test_lengths_that_are_none_are_refused_in_a_sentence(open_page, leading):
     app = open_page(PAGE, strides_leading=leading)

@@ -44,13 +44,16 @@ class PlannedJob:
                 replace(serving, concurrency=amount),
             )
         else:
-            recipe, serving = replace(recipe, seq_len=amount), with_context(serving, amount)
+            ranks = self.plan.cluster.context
+            chunk = 2 * ranks if ranks > 1 else 1  # context ranks share whole chunks
+            recipe = replace(recipe, seq_len=-(-amount // chunk) * chunk)
+            serving = with_context(serving, amount)
         return type(self)(replace(self.plan, recipe=recipe, serving=serving))
 
 
 def one_group(plan: Plan) -> PlannedJob:
     """Return the plan on as few devices as it can be split over: one, without any split."""
-    return PlannedJob(plan.on(plan.cluster.ranks_of_a_replica if plan.work == "train" else 1))
+    return PlannedJob(plan.on(plan.cluster.fewest_devices if plan.work == "train" else 1))
 
 
 def ways_of(plan: Plan) -> Mapping[str, PlannedJob]:

@@ -106,10 +106,18 @@ class Plan:
     def on(self, num_devices: int) -> "Plan":
         """Return the plan on so many devices: the data-parallel size follows.
 
+        Serving shares the model over all of them, however training splits it.
+
         Raises:
             ValueError: If they cannot be split as the plan asks.
         """
-        return replace(self, cluster=replace(self.cluster, num_devices=num_devices))
+        cluster = self.cluster
+        if self.work == "serve":
+            cluster = replace(
+                cluster, tensor=1, pipeline=1, virtual_stages=1, context=1, expert=1,
+                sequence_parallel=False,
+            )  # fmt: skip
+        return replace(self, cluster=replace(cluster, num_devices=num_devices))
 
 
 def possible_counts(plan: Plan, most: int = MOST_DEVICES) -> Iterator[int]:
@@ -119,9 +127,9 @@ def possible_counts(plan: Plan, most: int = MOST_DEVICES) -> Iterator[int]:
     pipeline and context sizes and its global batch, which the replicas must share without a rest.
     """
     node = plan.cluster.devices_per_node
-    step = plan.cluster.ranks_of_a_replica if plan.work == "train" else 1
+    step = plan.cluster.fewest_devices if plan.work == "train" else 1
     for number in range(step, most + 1, step):
-        passes = number // step * plan.recipe.num_tokens
+        passes = number // plan.cluster.ranks_of_a_replica * plan.recipe.num_tokens
         shares_batch = plan.work == "serve" or plan.step_tokens % passes == 0
         if shares_batch and (node % number == 0 or number % node == 0):
             yield number

@@ -241,7 +241,14 @@ def _table(case: Broadcast) -> Table:
     names = [*(each.name for each in case.operands), _("result")]
     strides = [str(each.read.stride) for each in case.operands]
     own = str(case.result.stride) if case.result else ""
-    return {_("tensor"): names, **columns, _("strides when read"): [*strides, own]}
+    made = case.result.num_bytes if case.result else None
+    return {
+        _("tensor"): names,
+        **columns,
+        _("strides when read"): [*strides, own],
+        _("stored bytes"): [*(each.stored.num_bytes for each in case.operands), made],
+        _("bytes written out"): [*(each.read.num_bytes for each in case.operands), made],
+    }
 
 
 _PREDICTED, _TARGET = (32, 1), (32,)

@@ -22,7 +22,7 @@ from pages.components.tensor_map.tensor_map import (
     telling_index,
     tensor_map,
 )
-from pages.shared.charts import show_table
+from pages.shared.charts import show_table, table_csv
 from pages.shared.page_links import show_link
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import presenting, unit_system
@@ -208,6 +208,7 @@ def _show_steps(steps: Sequence[Step]) -> None:
             _("Contiguous"): list(map(_contiguous, layouts)),
         }
     show_table(table)
+    st.download_button("CSV", table_csv(table), "steps.csv", "text/csv", key=ASK.key("csv"))
     rows = [(step, row) for step in steps for row in step.aten]
     st.markdown(_("**Underneath**: what autograd and compilers see. A `clone` is a copy."))
     calls = {_("Expression"): [step.call for step, _row in rows]}

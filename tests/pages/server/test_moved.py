@@ -101,6 +101,7 @@ OLD_MEMORY = {
         ("memory_replicas=many&memory_model=gpt2", {"plan_model": "gpt2", "plan_batch": "1"}),
         ("memory_tab=recipes&memory_precision=fp32", {"plan_devices": "8"}),
         ("memory_tab=recipes&memory_states_devices=5&memory_replicas=1", {"plan_devices": "5"}),
+        ("memory_tab=recipes&memory_checkpointing=full", {"plan_devices": "8"}),
     ],
 )  # fmt: skip
 def test_an_old_setting_is_the_plans_with_what_the_page_was_where_the_link_left_it_out(old, now):
@@ -118,6 +119,34 @@ def test_side_a_is_the_plans_too_and_one_that_knows_the_plan_stays():
     assert dict(parse_qsl(alone["memory_a"])).items() >= OLD_MEMORY.items()
     for query in ("memory_a=plan_model%3Dgpt2%26kind%3Dfused", "memory_tab=items&plan_model=gpt2"):
         assert moved(f"/training-memory?{query}") == f"/training-memory?{query}"
+
+
+@pytest.mark.parametrize(
+    ("old", "a"),
+    [
+        ("flops_a=default&flops_dtype=fp8",
+         {"from": "rule", "billions": "70", "plan_tokens": "15000", "plan_devices": "1024"}),
+        ("flops_tab=time&flops_a=params%3D7", {"from": "rule", "billions": "7"}),
+        ("flops_tab=lines&flops_a=cluster%3D128", {"plan_devices": "128", "plan_length": "4096"}),
+        ("flops_tab=roofline&flops_a=batch%3D8", {"plan_concurrency": "8"}),
+        ("flops_tab=budget&flops_a=rented%3D64", {"plan_devices": "64"}),
+        ("flops_tab=mfu&flops_a=context%3D2048",
+         {"plan_length": "2048", "plan_checkpointing": "none"}),
+    ],
+)  # fmt: skip
+def test_side_a_of_flops_and_time_is_what_its_tab_was(old, a):
+    new = dict(parse_qsl(urlsplit(moved(f"/flops-and-time?{old}")).query))
+    side = dict(parse_qsl(new["flops_a"]))
+    assert side.items() >= a.items()
+    gone = {"params", "tokens", "devices", "mfu", "cluster", "batch", "rented", "context", "tab"}
+    assert side.keys() & gone == set()
+    assert ("from" in a) == ("from" in side)
+
+
+def test_a_precision_alone_is_that_of_the_rule():
+    new = dict(parse_qsl(urlsplit(moved("/flops-and-time?flops_dtype=fp8&lang=zh")).query))
+    wanted = {"flops_from": "rule", "flops_billions": "70", "plan_tokens": "15000"}
+    assert new.items() >= (wanted | {"flops_dtype": "fp8", "lang": "zh"}).items()
 
 
 def test_a_recipe_of_the_map_is_several_settings_of_the_plan():

@@ -1,9 +1,11 @@
 """The pictures of masks and of matrix products, by their data."""
 
 from core.figures.picture import Look
+from core.tensors.broadcasting import broadcast
 from core.tensors.masks import MaskSpec, run_mask
 from pages.tensors.broadcasting.masks import mask_picture
 from pages.tensors.broadcasting.matmul import product_picture
+from pages.tensors.broadcasting.shapes import alignment_picture
 
 
 def drawn(amount=0, route="sdpa", kind="tril", length=4, **look):
@@ -38,6 +40,14 @@ def test_a_row_of_nan_is_written_in_words():
     assert layers(picture)[3] == 4
     assert "without a key: 1; rows of weights that are NaN: 1" in picture.alt
     assert "NaN" in picture.figure.data[-1].text
+
+
+def test_the_table_has_the_bytes_of_each_operand_stored_and_written_out():
+    table = alignment_picture(broadcast({"a": (4, 1), "b": (3,)}, 4), -1, Look()).table
+    assert table["stored bytes"] == [16, 12, 48]
+    assert table["bytes written out"] == [48, 48, 48]
+    table = alignment_picture(broadcast({"a": (4,), "b": (3,)}, 4), -1, Look()).table
+    assert table["stored bytes"] == [16, 12, None]
 
 
 def rows_of(left, right):

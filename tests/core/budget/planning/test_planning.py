@@ -10,7 +10,7 @@ from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.fits import solve
 from core.budget.planning.changes import GROUPS, chain, changes, every_change, proposals, savings
-from core.budget.planning.jobs import one_group, way_of, ways_of
+from core.budget.planning.jobs import PlannedJob, one_group, way_of, ways_of
 from core.budget.planning.plan import (
     MOST_DEVICES,
     Plan,
@@ -213,6 +213,36 @@ def test_numbers_out_of_range_are_refused():
     for wrong in ({"work": "rest"}, {"step_tokens": 0}, {"mfu": 2.0}, {"num_tokens": 0}):
         with pytest.raises(ValueError, match=r"use one of|must lie between"):
             plan_of_70b(**wrong)
+
+
+def test_experts_that_are_spread_need_as_many_ranks_from_the_fewest_devices_on():
+    cluster = replace(plan_of_70b().cluster, num_devices=16, tensor=2, expert=4)
+    plan = plan_of_70b(spec=MODELS["mixtral-8x7b"], cluster=cluster)
+    assert one_group(plan).plan.num_devices == 8  # 4 data ranks of 2
+    assert next(possible_counts(plan)) == 8
+    assert [each.num_devices for each in counts(plan, possible_counts(plan))] == [
+        *possible_counts(plan)
+    ]
+    ring = replace(plan, cluster=replace(cluster, tensor=1, context=2))
+    assert one_group(ring).plan.num_devices == 4  # 2 replicas of 2 ranks
+
+
+def test_how_training_is_split_says_nothing_of_serving():
+    alone = plan_of_70b(spec=MODELS["llama-3.1-8b"], work="serve")
+    split = replace(
+        alone,
+        cluster=replace(alone.cluster, num_devices=16, tensor=2, pipeline=2, virtual_stages=2,
+                        context=2, expert=2, sequence_parallel=True),
+    )  # fmt: skip
+    assert min_devices(split).fits == min_devices(alone).fits
+    assert min_devices(split).fits.num_devices == one_group(split).plan.num_devices == 1
+
+
+def test_the_longest_sequence_is_one_that_the_context_ranks_can_share():
+    cluster = replace(plan_of_70b().cluster, num_devices=64, context=64)
+    plan = plan_of_70b(spec=MODELS["llama-3.1-8b"], cluster=cluster)
+    longest = solve.largest_that_fits(plan.spec, PlannedJob(plan), cluster.device, "tokens")
+    assert longest.amount % 128 == 0 < longest.amount
 
 
 def test_as_a_job_of_the_map_a_plan_keeps_its_split_and_says_what_binds_on_the_most_devices():
