@@ -40,7 +40,7 @@ SEVENTY = {"plan_model": "llama-3.1-70b", "plan_devices": "16"}
 def test_the_plan_says_how_many_devices_how_long_and_what_to_change(open_page, run_code):
     app = open_page(PAGE, **SEVENTY)
     said_before, buttons = headline(app), [b for b in app.button if b.key.startswith("plan_change")]
-    assert "**32** are needed for certain; **24** are borderline." in said_before
+    assert "**24** is borderline, **32** fits." in said_before
     assert len(buttons) == 3
     rows = run_code(app).strip().splitlines()
     assert [row.split(":")[0] for row in rows] == ["8", "16", "24", "32", "64"]

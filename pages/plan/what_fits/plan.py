@@ -21,6 +21,7 @@ from pages.shared.plan.plan import Chosen, arguments
 from pages.shared.plan.verdict import (
     change_words,
     how_many,
+    largest_part,
     min_devices,
     parts_of,
     show_changes,
@@ -81,6 +82,7 @@ def show_plan(case: Case) -> Shown:
         numbers += [(_("Cost"), speed.cost)] if plan.price_per_hour else []
     return Shown(
         headline=said,
+        line=_("The largest part: {part}.").format(part=largest_part(here)),
         charts=[
             Chart(
                 picture=bar_picture(bars, plan.cluster.device.memory_usable, look()),

@@ -80,12 +80,9 @@ def verdict(here: Count) -> str:
     """Return whether the plan fits on the devices that it names."""
     device = here.plan.cluster.device
     text = {
-        "fits": _("{what} on {count} {device} fits: {need} of {capacity} on each."),
-        "close": _("{what} on {count} {device} may fit: {need} of {capacity} on each."),
-        "too_big": _(
-            "{what} on {count} {device} does not fit: {need} of {capacity} on each; the largest "
-            "part: {part}."
-        ),
+        "fits": _("{what} on {count} {device} fits: {need} of {capacity} each."),
+        "close": _("{what} on {count} {device} may fit: {need} of {capacity} each."),
+        "too_big": _("{what} on {count} {device} does not fit: {need} of {capacity} each."),
     }[here.verdict]
     return text.format(
         what=what(here.plan),
@@ -93,7 +90,6 @@ def verdict(here: Count) -> str:
         device=device.name,
         need=hedged(look().format_bytes(here.need.amount), here.need),
         capacity=look().format_bytes(device.memory_usable),
-        part=largest_part(here),
     )
 
 
@@ -105,9 +101,9 @@ def how_many(fewest: Fewest) -> str:
         if (count := getattr(fewest, name)) is not None
     }
     if fewest.fits and fewest.borderline:
-        text = _("**{fits}** are needed for certain; **{borderline}** are borderline.")
+        text = _("**{borderline}** is borderline, **{fits}** fits.")
     elif fewest.fits:
-        text = _("**{fits}** are needed at least.")
+        text = _("Needed at least: **{fits}**.")
     elif fewest.borderline:
         text = _("From **{borderline}** on it may fit.")
     elif fewest.largest:
