@@ -15,6 +15,14 @@ LINES = f"""() => {{
   const said = document.querySelector('{HEADLINE}');
   return Math.round(said.clientHeight / parseFloat(getComputedStyle(said).lineHeight));
 }}"""
+ON_LINE = """() => {
+  const plot = document.querySelector(".js-plotly-plot");
+  const line = plot.querySelector(".shapelayer path").getBoundingClientRect();
+  return [...plot.querySelectorAll(".annotation-text")].filter(each => {
+    const words = each.getBoundingClientRect();
+    return words.left < line.right && words.right > line.left && words.bottom > line.top + 8;
+  }).map(each => each.textContent);
+}"""
 HOURS = {"en": "11 h 17 min", "zh": "11 小时 17 分"}
 
 
@@ -76,6 +84,7 @@ def test_the_first_screen_of_the_plan_says_what_fits_what_it_costs_and_what_to_c
     for words in ("Llama-3.1 70B", "16", "100 GiB", "24", "32", HOURS[lang], "USD", "MFU"):
         assert words in said, words
     assert page.evaluate(LINES) <= 2
+    assert page.evaluate(ON_LINE) == []
     ticks = page.locator(".js-plotly-plot .ytick text").all_text_contents()
     assert [each.split("×")[0].strip() for each in ticks] == ["8", "16", "24", "32", "64"]
     assert all("USD" in each for each in ticks)
@@ -86,3 +95,4 @@ def test_the_first_screen_of_the_plan_says_what_fits_what_it_costs_and_what_to_c
     phone = visit(new_page(width=390, height=844, lang=lang), "/what-fits", **SEVENTY)
     drawn(phone)
     assert phone.evaluate(LINES) <= 5
+    assert phone.evaluate(ON_LINE) == []

@@ -64,7 +64,7 @@ def moments_picture(moments: Moments, capacity: float, look: Look) -> Picture:
         top = max(top, capacity)
         text = _("capacity {capacity}").format(capacity=look.format_bytes(capacity))
         capacity_line(drawing, capacity, text, look, flat=True, longest=top)
-    layout = flat_bars(drawing, moments, look, reach=_MOMENTS_ROOM * top)
+    layout = flat_bars(drawing, moments, look, reach=_MOMENTS_ROOM * top, line=capacity)
     size, height = layout["font"]["size"], _MOMENTS_HEIGHT_PX[look.present]
     margin = {"l": 8, "r": 24, "t": round(3.8 * size), "b": 8}
     above = 1 + _MOMENTS_ABOVE * size / (height - margin["t"] - margin["b"])

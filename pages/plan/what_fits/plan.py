@@ -114,8 +114,8 @@ def _speeds(counts: Sequence[Count]) -> tuple[list[Speed], str]:
 def _bar(count: Count, speed: Speed | None) -> DeviceBar:
     need, parts = count.need, parts_of(count)
     label = f"{count.num_devices:,} ×"
-    below = _time_and_cost(speed, " · ") if speed else ""
-    return DeviceBar(label=label, parts=parts, low=need.low, high=need.high, below=below)
+    beside = _time_and_cost(speed) if speed else ()
+    return DeviceBar(label=label, parts=parts, low=need.low, high=need.high, beside=beside)
 
 
 def _chained(plan: Plan, here: Count) -> list[Chart]:
@@ -133,17 +133,17 @@ def _chained(plan: Plan, here: Count) -> list[Chart]:
     return [Chart(picture=picture, file_name="changes", key="changes")] if steps else []
 
 
-def _time_and_cost(speed: Speed, between: str) -> str:
-    """Return "22 h 33 min, 903 USD"; without a price the time alone."""
+def _time_and_cost(speed: Speed) -> list[str]:
+    """Return "22 h 33 min" and "903 USD"; without a price the time alone."""
     amounts = [speed.seconds, *([speed.cost] if speed.cost.amount else [])]
-    return between.join(hedged(written(each.amount, each.unit), each) for each in amounts)
+    return [hedged(written(each.amount, each.unit), each) for each in amounts]
 
 
 def _how_long(count: Count, speed: Speed) -> str:
     text = _("{tokens} tokens on {count}: {amounts} at {mfu} MFU").format(
         tokens=format_count(count.plan.num_tokens),
         count=f"{count.num_devices:,}",
-        amounts=_time_and_cost(speed, _(", ")),
+        amounts=_(", ").join(_time_and_cost(speed)),
         mfu=hedged(format_percent(speed.mfu.amount), speed.mfu),
     )
     return if_fitted(text, fits=count.verdict != "too_big")
