@@ -20,9 +20,9 @@ from pages.shared.answer import if_fitted, written
 from pages.shared.plan.plan import Chosen, arguments
 from pages.shared.plan.verdict import (
     change_words,
+    fewest_devices,
     how_many,
     largest_part,
-    min_devices,
     parts_of,
     show_changes,
     single_changes,
@@ -36,7 +36,7 @@ from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.planning.plan import Plan, counts_around, min_devices
+from core.budget.planning.plan import Plan, counts_around, fewest_devices
 from core.budget.planning.speed import plan_cost, plan_mfu, plan_seconds
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.machine import probe_machine
@@ -47,7 +47,7 @@ plan = Plan(
     recipe=TrainingRecipe({recipe}),
     step_tokens={step_tokens}, num_tokens={num_tokens}, price_per_hour={price}, mfu={mfu},
 )
-for count in counts_around(plan, min_devices(plan)):
+for count in counts_around(plan, fewest_devices(plan)):
     mfu = plan_mfu(count.plan)
     seconds = plan_seconds(count.plan, mfu)
     cost = plan_cost(count.plan, seconds).amount
@@ -68,7 +68,7 @@ class Speed:
 def show_plan(case: Case) -> Shown:
     """Show one bar for each number of devices, and changes that would help beside them."""
     plan = case.plan
-    here, fewest = on_count(plan, plan.num_devices), min_devices(plan)
+    here, fewest = on_count(plan, plan.num_devices), fewest_devices(plan)
     around = counts_around(plan, fewest)
     timed = fewest.fits if here.verdict == "too_big" and fewest.fits else here
     speeds, problem = _speeds([*around, timed]) if plan.work == "train" else ([], "")

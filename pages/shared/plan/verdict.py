@@ -31,9 +31,9 @@ _VERDICTS: Final[dict[Verdict, str]] = {
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
-def min_devices(plan: Plan) -> Fewest:
+def fewest_devices(plan: Plan) -> Fewest:
     """Return how many devices a plan needs at least: many readers ask it of the same."""
-    return planning.min_devices(plan)
+    return planning.fewest_devices(plan)
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
@@ -46,7 +46,9 @@ def plan_line(chosen: Chosen, work: Work) -> str:
     """Return whether the plan fits and how many devices it needs at least, for a page's own job."""
     plan = replace(chosen.plan, work=work)
     try:
-        said = followed_by(verdict(on_count(plan, plan.num_devices)), how_many(min_devices(plan)))
+        said = followed_by(
+            verdict(on_count(plan, plan.num_devices)), how_many(fewest_devices(plan))
+        )
     except ValueError as error:  # the model cannot be split so
         return str(error)
     if plan.work == chosen.plan.work:
