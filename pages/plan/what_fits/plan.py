@@ -39,20 +39,24 @@ from core.budget.cluster import Cluster
 from core.budget.planning.plan import Plan, counts_around, fewest_devices
 from core.budget.planning.speed import plan_cost, plan_mfu, plan_seconds
 from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.serving.plan import ServingPlan
 from core.machine import probe_machine
 
 plan = Plan(
     spec={model},
     cluster=Cluster(device={device}, {cluster}),
-    recipe=TrainingRecipe({recipe}),
+    work={work!r}, {job},
     step_tokens={step_tokens}, num_tokens={num_tokens}, price_per_hour={price}, mfu={mfu},
 )
 for count in counts_around(plan, fewest_devices(plan)):
+    said = f"{{count.num_devices}}: {{count.need.amount / 2**30:.2f}} GiB, {{count.verdict}}"
+{time}    print(said)
+"""
+_TIME: Final = """\
     mfu = plan_mfu(count.plan)
     seconds = plan_seconds(count.plan, mfu)
     cost = plan_cost(count.plan, seconds).amount
-    print(f"{{count.num_devices}}: {{count.need.amount / 2**30:.2f}} GiB, {{count.verdict}}, "
-          f"{{seconds.amount / 3600:.2f}} h, {{cost:,.0f}} USD at {{mfu.amount:.1%}} MFU")
+    said += f", {seconds.amount / 3600:.2f} h, {cost:,.0f} USD at {mfu.amount:.1%} MFU"
 """
 
 
@@ -94,7 +98,7 @@ def show_plan(case: Case) -> Shown:
         widths=(3, 1),
         notes=[each for each in (problem, _rounded(plan)) if each],
         numbers=numbers,
-        code=_write_code(case.chosen) if speeds else "",
+        code=_write_code(case.chosen, timed=bool(speeds)),
     )
 
 
@@ -159,14 +163,22 @@ def _rounded(plan: Plan) -> str:
     ).format(count=f"{plan.cluster.data:,}", tokens=f"{plan.step_tokens:,}")
 
 
-def _write_code(chosen: Chosen) -> str:
-    """Return Python that gives the verdict, the hours and the cost of every count shown."""
+def _write_code(chosen: Chosen, *, timed: bool) -> str:
+    """Return Python that gives the verdict, the hours and the cost of every count shown.
+
+    Of serving, and on devices without a known peak, there are neither hours nor a cost.
+    """
     plan = chosen.plan
+    job = f"recipe=TrainingRecipe({arguments(plan.recipe)})"
+    if plan.work == "serve":
+        job = f"serving=ServingPlan({arguments(plan.serving)})"
     return _CODE.format(
         model=chosen.model.code,
         device=chosen.device.code,
         cluster=arguments(plan.cluster),
-        recipe=arguments(plan.recipe),
+        work=plan.work,
+        job=job,
+        time=_TIME if timed else "",
         step_tokens=plan.step_tokens,
         num_tokens=plan.num_tokens,
         price=plan.price_per_hour,
