@@ -20,7 +20,7 @@ from pages.shared.tabbed_page import Chart, Shown, Tab
 
 ZERO: Final = ("ddp", "zero1", "zero2", "zero3")
 _ROW_HEIGHT: Final = {False: 4.7, True: 3.0}  # of the text's size
-_BESIDE: Final = 8  # times the text's size, beside the longest bar: what is sent
+_BESIDE: Final = {False: 8, True: 5}  # times the text's size, beside the longest bar: what is sent
 _FARTHEST: Final = 1.8  # times the longest bar: a capacity beyond is not drawn
 
 
@@ -55,7 +55,7 @@ def sharding_picture(ways: Sequence[Sharding], capacity: float, chosen: str, loo
         room=room,
         height=round(len(ways) * size * _ROW_HEIGHT[look.present]) + 6 * size,
         top=5 * size,
-        right=_BESIDE * size,
+        right=_BESIDE[look.present] * size,
         y={"tickvals": [label for label, _parts in bars], "ticktext": names},
         legend=look.layout()["legend"] | {"y": 1.12, "traceorder": "normal"},
         barmode="stack",
