@@ -74,18 +74,19 @@ def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
     _draw_uncertain(drawing, bars, look)
     text = _("full at {size}").format(size=look.format_bytes(capacity))
     capacity_line(drawing, capacity, text, look, flat=True, longest=longest)
-    two_lines = len(bars) < MOST_BARS and not look.present
+    has_room = len(bars) < MOST_BARS
+    two_lines = has_room and not look.present
     for bar in bars:
         text = _sum_of(bar, look, two_lines=two_lines)
         write_beside(drawing, bar.end, bar.label, text, reach=longest, line=capacity)
     axes, size = row_axes(look, 1.01 * longest), layout["font"]["size"]
-    tall = 1.7 * max(3, (2 if two_lines else 1.3) * len(bars)) + 8
+    tall = 1.7 * max(3, (2 if has_room else 1.3) * len(bars)) + 8
     named: dict[str, Any] = {"showticklabels": len(bars) > 1}
     if any(bar.beside for bar in bars):
         most = None if two_lines else 1
         ticks = [f"<b>{bar.label}</b> · " + "<br>".join(bar.beside[:most]) for bar in bars]
         named |= {"tickvals": [bar.label for bar in bars], "ticktext": ticks}
-        tall = max(_TALL, tall + _LEGEND)
+        tall = tall if look.present else max(_TALL, tall + _LEGEND)
     frame = {
         "yaxis": axes["yaxis"] | named,
         "legend": layout["legend"]
