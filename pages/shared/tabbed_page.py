@@ -60,7 +60,7 @@ class Shown:
     """What a tab shows for a case, from top to bottom."""
 
     headline: str = ""  # the sentence that answers the question; "" if the tab has drawn it itself
-    line: str = ""  # under it, which the page adds
+    line: str = ""  # under it; the page's own if the tab has none
     beside_headline: Callable[[], None] | None = None  # draws what stands to the right of it
     charts: Sequence[Chart] = ()
     part: Part | None = None  # another one, that the tab has drawn itself
@@ -274,8 +274,9 @@ def _show(
                     with places.side_a:
                         compare.left_out(error)
             shown = tab.show(*wanted)
-            line = page.line(chosen.case) if page.line and tab.with_inputs else ""
-            return replace(shown, line=line)
+            if shown.line or page.line is None or not tab.with_inputs:
+                return shown
+            return replace(shown, line=page.line(chosen.case))
         except ValueError as error:
             if page.refusal is None:
                 raise

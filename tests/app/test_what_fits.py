@@ -3,6 +3,7 @@
 import json
 import re
 import urllib.parse
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.fits.jobs import SERVING_FORMATS, TRAINING_WAYS, training_ways
 from core.budget.recipe import TrainingRecipe
+from core.machine import cached_probe, keep_probe
 from pages.plan.what_fits.map import take_over as take_square
 from pages.server.moved import moved
 from tests.app.shown import OWN, alt, captions, headline, said
@@ -40,7 +42,7 @@ SEVENTY = {"plan_model": "llama-3.1-70b", "plan_devices": "16"}
 def test_the_plan_says_how_many_devices_how_long_and_what_to_change(open_page, run_code):
     app = open_page(PAGE, **SEVENTY)
     said_before, buttons = headline(app), [b for b in app.button if b.key.startswith("plan_change")]
-    assert "**32** are needed for certain; **24** are borderline." in said_before
+    assert "**24** is borderline, **32** fits." in said_before
     assert len(buttons) == 3
     rows = run_code(app).strip().splitlines()
     assert [row.split(":")[0] for row in rows] == ["8", "16", "24", "32", "64"]
@@ -50,6 +52,27 @@ def test_the_plan_says_how_many_devices_how_long_and_what_to_change(open_page, r
     assert "on 32: 11 h 17 min, 723.1 USD at 37.4 % MFU" in said_before
     drawn = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]["y"]
     assert drawn == [f"{row.split(':')[0]} ×" for row in rows]
+
+
+def printed(app, run_code):
+    """Return number of devices -> GiB and verdict, as the code of the plan prints them."""
+    rows = run_code(app).strip().splitlines()
+    return {row.split(": ")[0]: row.split(": ")[1] for row in rows}
+
+
+def test_code_plans_what_has_no_time_a_serving_and_a_device_whose_peak_nobody_knows(
+    open_page, run_code, probed
+):
+    serving = open_page(PAGE, plan_work="serve")
+    size = re.search(r"fits: ([\d.]+) GiB of", headline(serving))[1]
+    assert printed(serving, run_code)["8"] == f"{size} GiB, fits"
+    probe = cached_probe()
+    keep_probe(replace(probe, devices=(replace(probe.devices[0], speeds=()),)))
+    here = open_page(PAGE, plan_device="local", plan_model="gpt2", plan_length="1024")
+    assert any("has no known peak" in each for each in captions(here))
+    size = re.search(r": ([\d.]+ [MG]iB) of", headline(here))[1]
+    need = float(printed(here, run_code)["8"].split(" GiB")[0])
+    assert f"{need:.2f} GiB" == size
 
 
 @pytest.mark.parametrize("place", range(3))

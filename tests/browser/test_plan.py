@@ -11,6 +11,18 @@ SIZING = [row for row in PAGES if row.section == "Sizing"]
 SEVENTY = {"plan_model": "llama-3.1-70b", "plan_devices": "16"}
 LINE = ".st-key-page_line p"
 JOBS = {"serving": "Serving Llama-3.1 70B in bfloat16 on 16"}
+LINES = f"""() => {{
+  const said = document.querySelector('{HEADLINE}');
+  return Math.round(said.clientHeight / parseFloat(getComputedStyle(said).lineHeight));
+}}"""
+ON_LINE = """() => {
+  const plot = document.querySelector(".js-plotly-plot");
+  const line = plot.querySelector(".shapelayer path").getBoundingClientRect();
+  return [...plot.querySelectorAll(".annotation-text")].filter(each => {
+    const words = each.getBoundingClientRect();
+    return words.left < line.right && words.right > line.left && words.bottom > line.top + 8;
+  }).map(each => each.textContent);
+}"""
 HOURS = {"en": "11 h 17 min", "zh": "11 小时 17 分"}
 
 
@@ -71,6 +83,8 @@ def test_the_first_screen_of_the_plan_says_what_fits_what_it_costs_and_what_to_c
     said = headline(page)
     for words in ("Llama-3.1 70B", "16", "100 GiB", "24", "32", HOURS[lang], "USD", "MFU"):
         assert words in said, words
+    assert page.evaluate(LINES) <= 2
+    assert page.evaluate(ON_LINE) == []
     ticks = page.locator(".js-plotly-plot .ytick text").all_text_contents()
     assert [each.split("×")[0].strip() for each in ticks] == ["8", "16", "24", "32", "64"]
     assert all("USD" in each for each in ticks)
@@ -78,3 +92,7 @@ def test_the_first_screen_of_the_plan_says_what_fits_what_it_costs_and_what_to_c
     assert all(each.is_visible() for each in buttons)
     buttons[-1].click()
     page.until(f"document.querySelector('{HEADLINE}').innerText.includes('65.5')")
+    phone = visit(new_page(width=390, height=844, lang=lang), "/what-fits", **SEVENTY)
+    drawn(phone)
+    assert phone.evaluate(LINES) <= 5
+    assert phone.evaluate(ON_LINE) == []

@@ -12,7 +12,7 @@ from core.budget.budget import Verdict
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.item import Item
-from core.budget.planning.plan import Plan, min_devices
+from core.budget.planning.plan import Plan, fewest_devices
 from core.budget.recipe import CHECKPOINTING, LoRA
 from core.budget.serving.plan import with_context
 from core.language import N_
@@ -154,7 +154,7 @@ def _halves(size: int, least: int = 1) -> Iterator[int]:
 
 
 def _devices(plan: Plan) -> Iterator[Proposal]:
-    fewest = min_devices(plan).fits
+    fewest = fewest_devices(plan).fits
     if fewest is not None and fewest.num_devices > plan.num_devices:
         yield "num_devices", "devices", fewest.num_devices, fewest.plan
     memory = plan.cluster.device.memory_usable
@@ -253,6 +253,6 @@ def _spending(plan: Plan) -> Iterator[Proposal]:
             larger = replace(plan, recipe=replace(recipe, batch_size=batch))
             if larger.shares_batch:
                 yield "batch_size", "same", batch, larger
-    fewest = min_devices(plan).fits
+    fewest = fewest_devices(plan).fits
     if fewest is not None and fewest.num_devices < plan.num_devices:
         yield "num_devices", "devices", fewest.num_devices, fewest.plan

@@ -191,7 +191,7 @@ def counts(plan: Plan, numbers: Iterable[int]) -> Iterator[Count]:
             yield on_count(plan, number)
 
 
-def min_devices(plan: Plan, most: int = MOST_DEVICES) -> Fewest:
+def fewest_devices(plan: Plan, most: int = MOST_DEVICES) -> Fewest:
     """Return the fewest devices on which a plan fits, by its own sharding and global batch.
 
     What is borderline comes before: a number from which on it may fit.

@@ -14,14 +14,19 @@ from core.figures.budget.stacked_parts import (
     legend_below,
     parts_table,
     row_axes,
+    small_together,
     stack,
+    write_beside,
 )
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _
 
 MOST_BARS: Final = 16
-_ROOM: Final = 1.12
-_LABEL_PX: Final = 62  # beside the longest bar, for its total
+# Times the text's size: beside the longest bar, for its total; on a phone the legend is a column,
+# which takes so much more of the height, and no more than half of it.
+_BESIDE: Final = 6
+_LEGEND: Final = 4.5
+_TALL: Final = 25.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +38,14 @@ class DeviceBar:
         parts: What it is made of.
         low: Lower end of the band of their sum, in bytes.
         high: Upper end of it; infinite where it is not known.
-        below: Translated line below the label: hours and cost.
+        beside: Translated words behind the label, a line each: hours and cost.
     """
 
     label: str
     parts: Sequence[Item]
     low: float
     high: float
-    below: str = ""
+    beside: Sequence[str] = ()
 
     @property
     def amount(self) -> float:
@@ -66,23 +71,28 @@ def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
     """
     drawing, layout = Drawing(), look.layout()
     longest = max(capacity, *(bar.end for bar in bars))
-    stack(drawing, [(bar.label, bar.parts) for bar in bars], look, flat=True)
+    stack(drawing, [(bar.label, small_together(bar.parts)) for bar in bars], look, flat=True)
     _draw_uncertain(drawing, bars, look)
     text = _("full at {size}").format(size=look.format_bytes(capacity))
     capacity_line(drawing, capacity, text, look, flat=True, longest=longest)
     has_room = len(bars) < MOST_BARS
-    _write_sums(drawing, bars, look, two_lines=has_room)
-    axes, size = row_axes(look, _ROOM * longest), layout["font"]["size"]
-    tall = max(3, 2 * len(bars)) if has_room else 1.3 * len(bars)
+    two_lines = has_room and not look.present
+    for bar in bars:
+        text = _sum_of(bar, look, two_lines=two_lines)
+        write_beside(drawing, bar.end, bar.label, text, reach=longest, line=capacity)
+    axes, size = row_axes(look, 1.01 * longest), layout["font"]["size"]
+    tall = 1.7 * max(3, (2 if has_room else 1.3) * len(bars)) + 8
     named: dict[str, Any] = {"showticklabels": len(bars) > 1}
-    if any(bar.below for bar in bars):
-        ticks = [f"<b>{bar.label}</b><br>{bar.below}" for bar in bars]
+    if any(bar.beside for bar in bars):
+        most = None if two_lines else 1
+        ticks = [f"<b>{bar.label}</b> · " + "<br>".join(bar.beside[:most]) for bar in bars]
         named |= {"tickvals": [bar.label for bar in bars], "ticktext": ticks}
+        tall = tall if look.present else max(_TALL, tall + _LEGEND)
     frame = {
         "yaxis": axes["yaxis"] | named,
-        "legend": legend_below(look),
-        "height": round(tall * size * 1.7) + 8 * size,
-        "margin": {"l": 8, "r": _LABEL_PX, "t": 2 * size, "b": 8},
+        "legend": legend_below(look) | {"xref": "container"},
+        "height": round(tall * size),
+        "margin": {"l": 8, "r": _BESIDE * size, "t": 2 * size, "b": 8},
         "barmode": "stack",
         "bargap": 0.25,
     }
@@ -112,13 +122,12 @@ def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:
     )
 
 
-def _write_sums(drawing: Drawing, bars: Bars, look: Look, *, two_lines: bool) -> None:
-    for bar in bars:
-        text = f" <b>{look.format_bytes(bar.amount)}</b>"
-        if two_lines:
-            most = _("up to {size}").format(size=_end(bar, look))
-            text += f"<br> {most}"
-        drawing.note(x=bar.end, y=bar.label, xanchor="left", align="left", text=text)
+def _sum_of(bar: DeviceBar, look: Look, *, two_lines: bool) -> str:
+    text = f" <b>{look.format_bytes(bar.amount)}</b>"
+    if two_lines:
+        most = _("up to {size}").format(size=_end(bar, look))
+        text += f"<br> {most}"
+    return text
 
 
 def _end(bar: DeviceBar, look: Look) -> str:
@@ -154,10 +163,10 @@ def _sentence(bars: Bars, capacity: float, look: Look) -> str:
 
 def _table(bars: Bars, look: Look) -> Table:
     """Return one row a bar: its parts, its total, its band."""
-    below = {_("time and cost"): [bar.below for bar in bars]}
+    beside = {_("time and cost"): [" · ".join(bar.beside) for bar in bars]}
     return {
         **parts_table([(bar.label, bar.parts) for bar in bars], look, _("device")),
         _("at least"): [look.format_bytes(bar.low) for bar in bars],
         _("at most"): [_end(bar, look) for bar in bars],
-        **(below if any(bar.below for bar in bars) else {}),
+        **(beside if any(bar.beside for bar in bars) else {}),
     }

@@ -53,10 +53,17 @@ def rows_of_bars(
 
 
 def lying_bars(
-    drawing: Drawing, look: Look, *, room: float, height: int, top: int, **layout: object
+    drawing: Drawing,
+    look: Look,
+    *,
+    room: float,
+    height: int,
+    top: int,
+    right: int = 8,
+    **layout: object,
 ) -> "Figure":
-    """Return lying bars on an unseen axis up to `room`; height and upper margin are in px."""
-    place: dict[str, Any] = {"height": height, "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
+    """Return lying bars on an unseen axis up to `room`; height and margins are in px."""
+    place: dict[str, Any] = {"height": height, "margin": {"l": 8, "r": right, "t": top, "b": 8}}
     x = {"visible": False, "range": [0, room]}
     return rows_of_bars(drawing, look, num_rows=0, x=x, **place | layout)
 

@@ -1,6 +1,8 @@
 """Parts of bytes stacked into bars, the same colour and pattern for the same part everywhere."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import inf
 from typing import Any, Final
 
 from core.budget.item import Item
@@ -24,7 +26,9 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     REST: ("other", "\\"),
 }
 """Name of an item -> its colour's meaning and its pattern."""
+_SMALL: Final = frozenset({"temporary", "data", "communication buffers", "allocator reserve"})
 _OTHER: Final = ("other", "x")
+_WORDS: Final = 0.65  # of the axis: as wide as words are on a phone
 _NEAR_ZERO: Final = 0.25  # of the axis: a name centred over such a line would leave the picture
 Bars = Sequence[tuple[str, Sequence[Item]]]  # a translated label and the parts of its bar
 
@@ -38,6 +42,11 @@ def part_names(bars: Bars) -> list[str]:
 def part_bytes(parts: Sequence[Item], name: str) -> int:
     """Return the bytes of the parts of that name."""
     return sum(part.num_bytes for part in parts if part.name == name)
+
+
+def small_together(parts: Sequence[Item]) -> list[Item]:
+    """Return the parts with one name for all that is neither state nor activation."""
+    return [replace(part, name=REST) if part.name in _SMALL else part for part in parts]
 
 
 def stack(drawing: Drawing, bars: Bars, look: Look, *, flat: bool) -> None:
@@ -62,11 +71,25 @@ def totals(bars: Bars) -> list[int]:
     return [sum(part.num_bytes for part in parts) for _label, parts in bars]
 
 
-def flat_bars(drawing: Drawing, bars: Bars, look: Look, *, reach: float) -> dict[str, Any]:
+def write_beside(
+    drawing: Drawing, amount: float, label: str, text: str, *, reach: float, line: float = inf
+) -> None:
+    """Write words beside the end of a flat bar, or beyond the line of the capacity: never on it.
+
+    `reach` is where the axis ends.
+    """
+    place = line if amount < line < amount + _WORDS * reach else amount
+    drawing.note(x=place, y=label, xanchor="left", align="left", text=text)
+
+
+def flat_bars(
+    drawing: Drawing, bars: Bars, look: Look, *, reach: float, line: float = inf
+) -> dict[str, Any]:
     """Add flat bars, the first on top, with their totals beside them, and return their layout."""
     stack(drawing, bars, look, flat=True)
     for (label, _parts), amount in zip(bars, totals(bars), strict=True):
-        drawing.note(x=amount, y=label, text=f" {look.format_bytes(amount)}", xanchor="left")
+        text = f" {look.format_bytes(amount)}"
+        write_beside(drawing, amount, label, text, reach=reach, line=line)
     layout = look.layout()
     bare = {"zeroline": False, "showgrid": False, "fixedrange": True, "ticks": ""}
     across = {"range": [0, reach], "showticklabels": False}

@@ -73,8 +73,9 @@ _LOOKS: Final = dict(
 )
 _ROW_HEIGHT: Final = {False: 2.5, True: 2.1}  # of the text's size; on a projector True
 _BESIDE: Final = 1.5  # of the longest bar: its number and verdict stand beside it
+_PAST: Final = 1.2  # of the chosen memory: half of its name stands beyond its line
 _FARTHEST: Final = 3.0  # times the longest bar: a line beyond is told in words
-_APART: Final = 0.13  # of the width: labels of lines nearer to each other would run together
+_APART: Final = 0.45  # of the width: names of nearer lines would lie on each other on a phone
 Items = Mapping[str, Item]  # format -> the bytes behind it, wide to narrow
 
 
@@ -133,7 +134,7 @@ def axis_end(items: Items, chosen: Line) -> float:
     """Return the bytes at the right edge: room for every number, and for a memory not far off."""
     longest = max(item.amount for item in items.values())
     near = chosen.num_bytes <= _FARTHEST * longest
-    return max(_BESIDE * longest, 1.12 * chosen.num_bytes if near else 0)
+    return max(_BESIDE * longest, _PAST * chosen.num_bytes if near else 0)
 
 
 def seen_lines(chosen: Line, others: Sequence[Line], end: float) -> tuple[Line, ...]:

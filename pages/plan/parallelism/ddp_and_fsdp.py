@@ -7,7 +7,14 @@ from typing import Final
 from core.budget.item import hedged
 from core.budget.parallel.sharding import STRATEGIES, Sharding, shardings
 from core.figures.budget.frames import lying_bars, text_size
-from core.figures.budget.stacked_parts import Bars, capacity_line, legend_below, parts_table, stack
+from core.figures.budget.stacked_parts import (
+    Bars,
+    capacity_line,
+    legend_below,
+    parts_table,
+    stack,
+    write_beside,
+)
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_seconds
@@ -19,8 +26,9 @@ from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
 ZERO: Final = ("ddp", "zero1", "zero2", "zero3")
-_ROW_HEIGHT: Final = 3.0  # of the text's size
-_SENT_ROOM: Final = {False: 1.8, True: 1.5}  # of the longest bar: what is sent stands beside it
+_ROW_HEIGHT: Final = {False: 4.7, True: 3.0}  # of the text's size
+_BESIDE: Final = {False: 8, True: 5}  # times the text's size, beside the longest bar: what is sent
+_FARTHEST: Final = 1.8  # times the longest bar: a capacity beyond is not drawn
 
 
 def _sizes_said(sizes: Iterable[tuple[str, float]], look: Look) -> str:
@@ -37,21 +45,25 @@ def sharding_picture(ways: Sequence[Sharding], capacity: float, chosen: str, loo
     """
     drawing, bars = Drawing(), _way_bars(ways, chosen)
     stack(drawing, bars, look, flat=True)
-    room = _SENT_ROOM[look.present] * max(way.held.amount for way in ways)
-    if capacity < room:
+    room: float = max(way.held.amount for way in ways)
+    if capacity < _FARTHEST * room:
+        room = max(room, capacity)
         text = _("device: {size}").format(size=look.format_bytes(capacity))
         capacity_line(drawing, capacity, text, look, flat=True, longest=room)
     for (label, _parts), way in zip(bars, ways, strict=True):
         note = f" {look.format_bytes(way.held.amount)}"
-        note += "" if look.present else f"<br> {sent_text(way, look)}"  # large letters have no room
-        drawing.note(x=way.held.amount, y=label, xanchor="left", align="left", text=note)
+        note += "" if look.present else _sent_lines(way, look)  # large letters have no room
+        write_beside(drawing, way.held.amount, label, note, reach=room, line=capacity)
+    names = [label.replace(" (", "<br>(").replace("（", "<br>（") for label, _parts in bars]
     size = text_size(look)
     figure = lying_bars(
         drawing,
         look,
         room=room,
-        height=round(len(ways) * size * _ROW_HEIGHT) + 6 * size,
+        height=round(len(ways) * size * _ROW_HEIGHT[look.present]) + 6 * size,
         top=2 * size,
+        right=_BESIDE[look.present] * size,
+        y={"tickvals": [label for label, _parts in bars], "ticktext": names},
         legend=legend_below(look),
         barmode="stack",
         bargap=0.35,
@@ -67,6 +79,11 @@ def _way_bars(ways: Sequence[Sharding], chosen: str = "") -> Bars:
     names = {way.key: _(STRATEGIES[way.key]) for way in ways}
     bold = {key: f"<b>{name}</b>" if key == chosen else name for key, name in names.items()}
     return [(bold[way.key], way.held.children) for way in ways]
+
+
+def _sent_lines(way: Sharding, look: Look) -> str:
+    size = _("sends {size}").format(size=look.format_bytes(way.sent.amount))
+    return f"<br> {size}<br> " + _("in {time}").format(time=format_seconds(way.seconds.amount))
 
 
 def sent_text(way: Sharding, look: Look) -> str:

@@ -1,14 +1,19 @@
 """What a device of each pipeline stage holds at its peak."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from core.budget.budget import Budget, at_peak
 from core.budget.item import Item, hedged
 from core.budget.parallel.communication import communication, exposed_seconds
 from core.budget.training.memory import training_budget
-from core.figures.budget.stacked_parts import REST, Bars, capacity_line, parts_table, stack
+from core.figures.budget.stacked_parts import (
+    Bars,
+    capacity_line,
+    parts_table,
+    small_together,
+    stack,
+)
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.units import format_exact
@@ -22,7 +27,6 @@ from pages.shared.tabbed_page import Chart, Shown, Tab
 
 HEIGHT_PX: Final = {False: 400, True: 450}  # by whether it is on a projector
 _ROOM: Final = 1.12
-_SMALL: Final = frozenset({"temporary", "data", "communication buffers", "allocator reserve"})
 _MOST_TOTALS: Final = 12  # bars that still have room for their total above them
 
 
@@ -30,7 +34,8 @@ def stages_picture(bars: Bars, capacity: float, look: Look) -> Picture:
     """Return the stages side by side, below the line at which a device is full."""
     alt = _stages_alt(bars, _totals(bars), capacity, look)
     drawing, totals = Drawing(), _totals(bars)
-    stack(drawing, _small_ones_together(bars), look, flat=False)
+    together = [(label, small_together(parts)) for label, parts in bars]
+    stack(drawing, together, look, flat=False)
     text = _("device: {size}").format(size=look.format_bytes(capacity))
     capacity_line(drawing, capacity, text, look, flat=False)
     for (label, _parts), amount in zip(bars, totals, strict=True):
@@ -47,14 +52,6 @@ def stages_picture(bars: Bars, capacity: float, look: Look) -> Picture:
     }
     figure = drawing.figure(layout | axes | {"barmode": "stack", "bargap": 0.3})
     return Picture(figure=figure, alt=alt, table=parts_table(bars, look, _("stage")))
-
-
-def _small_ones_together(bars: Bars) -> Bars:
-    """Return the bars with one part for all that is neither state nor activation."""
-    return [
-        (label, [replace(part, name=REST) if part.name in _SMALL else part for part in parts])
-        for label, parts in bars
-    ]
 
 
 def _totals(bars: Bars) -> list[int]:

@@ -25,8 +25,6 @@ tabbed_page(
             "reach": Tab(label=N_("Lengths × sequences"), show=reach),
         },
         snippet="fits",
-        line=lambda case: (
-            "" if ASK.used("tab") == "plan" else plan_line(case.chosen, case.plan.work)
-        ),
+        line=lambda case: plan_line(case.chosen, case.plan.work),
     ),
 )

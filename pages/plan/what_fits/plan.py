@@ -20,8 +20,9 @@ from pages.shared.answer import if_fitted, written
 from pages.shared.plan.plan import Chosen, arguments
 from pages.shared.plan.verdict import (
     change_words,
+    fewest_devices,
     how_many,
-    min_devices,
+    largest_part,
     parts_of,
     show_changes,
     single_changes,
@@ -35,23 +36,27 @@ from core.budget.catalogue.devices import DEVICES, custom_device, local_device
 from core.budget.catalogue.hf_config import read_config
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.planning.plan import Plan, counts_around, min_devices
+from core.budget.planning.plan import Plan, counts_around, fewest_devices
 from core.budget.planning.speed import plan_cost, plan_mfu, plan_seconds
 from core.budget.recipe import LoRA, TrainingRecipe
+from core.budget.serving.plan import ServingPlan
 from core.machine import probe_machine
 
 plan = Plan(
     spec={model},
     cluster=Cluster(device={device}, {cluster}),
-    recipe=TrainingRecipe({recipe}),
+    work={work!r}, {job},
     step_tokens={step_tokens}, num_tokens={num_tokens}, price_per_hour={price}, mfu={mfu},
 )
-for count in counts_around(plan, min_devices(plan)):
+for count in counts_around(plan, fewest_devices(plan)):
+    said = f"{{count.num_devices}}: {{count.need.amount / 2**30:.2f}} GiB, {{count.verdict}}"
+{time}    print(said)
+"""
+_TIME: Final = """\
     mfu = plan_mfu(count.plan)
     seconds = plan_seconds(count.plan, mfu)
     cost = plan_cost(count.plan, seconds).amount
-    print(f"{{count.num_devices}}: {{count.need.amount / 2**30:.2f}} GiB, {{count.verdict}}, "
-          f"{{seconds.amount / 3600:.2f}} h, {{cost:,.0f}} USD at {{mfu.amount:.1%}} MFU")
+    said += f", {seconds.amount / 3600:.2f} h, {cost:,.0f} USD at {mfu.amount:.1%} MFU"
 """
 
 
@@ -67,7 +72,7 @@ class Speed:
 def show_plan(case: Case) -> Shown:
     """Show one bar for each number of devices, and changes that would help beside them."""
     plan = case.plan
-    here, fewest = on_count(plan, plan.num_devices), min_devices(plan)
+    here, fewest = on_count(plan, plan.num_devices), fewest_devices(plan)
     around = counts_around(plan, fewest)
     timed = fewest.fits if here.verdict == "too_big" and fewest.fits else here
     speeds, problem = _speeds([*around, timed]) if plan.work == "train" else ([], "")
@@ -81,6 +86,7 @@ def show_plan(case: Case) -> Shown:
         numbers += [(_("Cost"), speed.cost)] if plan.price_per_hour else []
     return Shown(
         headline=said,
+        line=_("The largest part: {part}.").format(part=largest_part(here)),
         charts=[
             Chart(
                 picture=bar_picture(bars, plan.cluster.device.memory_usable, look()),
@@ -92,7 +98,7 @@ def show_plan(case: Case) -> Shown:
         widths=(3, 1),
         notes=[each for each in (problem, _rounded(plan)) if each],
         numbers=numbers,
-        code=_write_code(case.chosen) if speeds else "",
+        code=_write_code(case.chosen, timed=bool(speeds)),
     )
 
 
@@ -112,8 +118,8 @@ def _speeds(counts: Sequence[Count]) -> tuple[list[Speed], str]:
 def _bar(count: Count, speed: Speed | None) -> DeviceBar:
     need, parts = count.need, parts_of(count)
     label = f"{count.num_devices:,} ×"
-    below = _time_and_cost(speed, " · ") if speed else ""
-    return DeviceBar(label=label, parts=parts, low=need.low, high=need.high, below=below)
+    beside = _time_and_cost(speed) if speed else ()
+    return DeviceBar(label=label, parts=parts, low=need.low, high=need.high, beside=beside)
 
 
 def _chained(plan: Plan, here: Count) -> list[Chart]:
@@ -131,17 +137,17 @@ def _chained(plan: Plan, here: Count) -> list[Chart]:
     return [Chart(picture=picture, file_name="changes", key="changes")] if steps else []
 
 
-def _time_and_cost(speed: Speed, between: str) -> str:
-    """Return "22 h 33 min, 903 USD"; without a price the time alone."""
+def _time_and_cost(speed: Speed) -> list[str]:
+    """Return "22 h 33 min" and "903 USD"; without a price the time alone."""
     amounts = [speed.seconds, *([speed.cost] if speed.cost.amount else [])]
-    return between.join(hedged(written(each.amount, each.unit), each) for each in amounts)
+    return [hedged(written(each.amount, each.unit), each) for each in amounts]
 
 
 def _how_long(count: Count, speed: Speed) -> str:
     text = _("{tokens} tokens on {count}: {amounts} at {mfu} MFU").format(
         tokens=format_count(count.plan.num_tokens),
         count=f"{count.num_devices:,}",
-        amounts=_time_and_cost(speed, _(", ")),
+        amounts=_(", ").join(_time_and_cost(speed)),
         mfu=hedged(format_percent(speed.mfu.amount), speed.mfu),
     )
     return if_fitted(text, fits=count.verdict != "too_big")
@@ -157,14 +163,22 @@ def _rounded(plan: Plan) -> str:
     ).format(count=f"{plan.cluster.data:,}", tokens=f"{plan.step_tokens:,}")
 
 
-def _write_code(chosen: Chosen) -> str:
-    """Return Python that gives the verdict, the hours and the cost of every count shown."""
+def _write_code(chosen: Chosen, *, timed: bool) -> str:
+    """Return Python that gives the verdict, the hours and the cost of every count shown.
+
+    Of serving, and on devices without a known peak, there are neither hours nor a cost.
+    """
     plan = chosen.plan
+    job = f"recipe=TrainingRecipe({arguments(plan.recipe)})"
+    if plan.work == "serve":
+        job = f"serving=ServingPlan({arguments(plan.serving)})"
     return _CODE.format(
         model=chosen.model.code,
         device=chosen.device.code,
         cluster=arguments(plan.cluster),
-        recipe=arguments(plan.recipe),
+        work=plan.work,
+        job=job,
+        time=_TIME if timed else "",
         step_tokens=plan.step_tokens,
         num_tokens=plan.num_tokens,
         price=plan.price_per_hour,

@@ -30,7 +30,7 @@ _TRAINING: Final = planning.Plan(
 
 def ask_about_training() -> None:
     """Ask how many H100 train a 70B model."""
-    found = planning.min_devices(_TRAINING).fits
+    found = planning.fewest_devices(_TRAINING).fits
     if found is None:
         raise AssertionError("a 70B model is trained on H100")
     counts = [planning.on_count(_TRAINING, number) for number in TRAINED_BY]

@@ -394,8 +394,8 @@ def _offer_my_plan() -> None:
     )  # fmt: skip
 
 
-def arguments(value: Cluster | TrainingRecipe) -> str:
-    """Return what Python calls a cluster or a recipe with, for snippets; the device apart."""
+def arguments(value: Cluster | TrainingRecipe | ServingPlan) -> str:
+    """Return what Python calls one of these with, for snippets; a cluster's device apart."""
     return ", ".join(
         f"{each.name}={found!r}"
         for each in fields(value)

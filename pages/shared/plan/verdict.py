@@ -31,9 +31,9 @@ _VERDICTS: Final[dict[Verdict, str]] = {
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
-def min_devices(plan: Plan) -> Fewest:
+def fewest_devices(plan: Plan) -> Fewest:
     """Return how many devices a plan needs at least: many readers ask it of the same."""
-    return planning.min_devices(plan)
+    return planning.fewest_devices(plan)
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
@@ -46,7 +46,9 @@ def plan_line(chosen: Chosen, work: Work) -> str:
     """Return whether the plan fits and how many devices it needs at least, for a page's own job."""
     plan = replace(chosen.plan, work=work)
     try:
-        said = followed_by(verdict(on_count(plan, plan.num_devices)), how_many(min_devices(plan)))
+        said = followed_by(
+            verdict(on_count(plan, plan.num_devices)), how_many(fewest_devices(plan))
+        )
     except ValueError as error:  # the model cannot be split so
         return str(error)
     if plan.work == chosen.plan.work:
@@ -80,12 +82,9 @@ def verdict(here: Count) -> str:
     """Return whether the plan fits on the devices that it names."""
     device = here.plan.cluster.device
     text = {
-        "fits": _("{what} on {count} {device} fits: {need} of {capacity} on each."),
-        "close": _("{what} on {count} {device} may fit: {need} of {capacity} on each."),
-        "too_big": _(
-            "{what} on {count} {device} does not fit: {need} of {capacity} on each; the largest "
-            "part: {part}."
-        ),
+        "fits": _("{what} on {count} {device} fits: {need} of {capacity} each."),
+        "close": _("{what} on {count} {device} may fit: {need} of {capacity} each."),
+        "too_big": _("{what} on {count} {device} does not fit: {need} of {capacity} each."),
     }[here.verdict]
     return text.format(
         what=what(here.plan),
@@ -93,7 +92,6 @@ def verdict(here: Count) -> str:
         device=device.name,
         need=hedged(look().format_bytes(here.need.amount), here.need),
         capacity=look().format_bytes(device.memory_usable),
-        part=largest_part(here),
     )
 
 
@@ -105,9 +103,9 @@ def how_many(fewest: Fewest) -> str:
         if (count := getattr(fewest, name)) is not None
     }
     if fewest.fits and fewest.borderline:
-        text = _("**{fits}** are needed for certain; **{borderline}** are borderline.")
+        text = _("**{borderline}** is borderline, **{fits}** fits.")
     elif fewest.fits:
-        text = _("**{fits}** are needed at least.")
+        text = _("Needed at least: **{fits}**.")
     elif fewest.borderline:
         text = _("From **{borderline}** on it may fit.")
     elif fewest.largest:

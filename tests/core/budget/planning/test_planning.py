@@ -16,7 +16,7 @@ from core.budget.planning.plan import (
     Plan,
     counts,
     counts_around,
-    min_devices,
+    fewest_devices,
     possible_counts,
 )
 from core.budget.planning.speed import plan_cost, plan_mfu, plan_seconds
@@ -86,7 +86,7 @@ def test_the_random_plans_are_many_and_of_every_verdict_and_work():
 def test_the_fewest_devices_fit_and_the_next_smaller_valid_count_does_not():
     found = 0
     for plan in PLANS:
-        fewest = min_devices(plan)
+        fewest = fewest_devices(plan)
         most = fewest.fits.num_devices if fewest.fits else MOST_DEVICES
         tried = [*counts(plan, possible_counts(plan, most))]
         verdicts = [each.verdict for each in tried]
@@ -175,7 +175,7 @@ def test_what_is_left_over_is_used_by_plans_that_still_fit():
 
 def test_llama_70b_on_16_h100_is_borderline_on_24_and_fits_on_32():
     plan = plan_of_70b()
-    fewest = min_devices(plan)
+    fewest = fewest_devices(plan)
     assert plan.verdict == "too_big"
     assert fewest.borderline.num_devices == 24
     assert round(fewest.borderline.need.amount / 2**30, 1) == 77.0
@@ -185,7 +185,7 @@ def test_llama_70b_on_16_h100_is_borderline_on_24_and_fits_on_32():
 
 def test_more_devices_than_the_global_batch_has_sequences_are_no_answer():
     plan = plan_of_70b(spec=MODELS["llama-3.1-405b"], cluster=plan_of_70b().cluster)
-    fewest = min_devices(plan)
+    fewest = fewest_devices(plan)
     assert fewest.fits is None
     assert fewest.largest.num_devices == 192
 

@@ -9,7 +9,9 @@ from core.figures.budget.stacked_parts import (
     part_bytes,
     part_names,
     parts_table,
+    small_together,
     stack,
+    write_beside,
 )
 from core.figures.picture import Drawing, Look
 from tests.core.budget.test_share import cluster, model
@@ -47,6 +49,23 @@ def test_the_name_of_a_line_near_zero_stands_to_its_right():
         capacity_line(drawing, capacity, "full", Look(), flat=True, longest=100.0)
         (name,) = drawing.annotations
         assert (name["x"], name["xanchor"]) == (capacity, side)
+
+
+def test_words_beside_a_bar_do_not_lie_on_the_line_of_the_capacity():
+    drawing = Drawing()
+    for amount in (10, 60, 78, 80, 120):
+        write_beside(drawing, amount, "stage", "words", reach=150, line=80)
+    assert [note["x"] for note in drawing.annotations] == [80, 80, 80, 80, 120]
+    write_beside(drawing, 1, "stage", "words", reach=100, line=80)  # far from it
+    assert drawing.annotations[-1]["x"] == 1
+
+
+def test_what_is_neither_state_nor_activation_is_one_part():
+    parts = BARS[0][1]
+    together = small_together(parts)
+    assert "allocator reserve" in part_names([("", parts)])
+    assert "allocator reserve" not in part_names([("", together)])
+    assert sum(part.num_bytes for part in together) == sum(part.num_bytes for part in parts)
 
 
 def test_the_table_adds_up():

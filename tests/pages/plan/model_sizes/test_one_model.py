@@ -70,7 +70,7 @@ def test_lines_keep_their_distance_and_stay_inside():
         places = sorted(line.num_bytes for line in lines)
         assert all(0 < place <= end for place in places), word
         gaps = [after - before for before, after in itertools.pairwise(places)]
-        assert all(gap >= 0.13 * end for gap in gaps), word
+        assert all(gap >= 0.45 * end for gap in gaps), word
 
 
 def test_the_sentence_and_the_table_say_what_is_drawn():

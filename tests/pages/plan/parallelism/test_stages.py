@@ -60,10 +60,10 @@ def test_each_bar_is_what_a_device_holds():
         assert sum(trace.x[place] for trace in figure.data) == way.held.amount
     assert figure.data[0].y[3] == f"<b>{STRATEGIES['zero3']}</b>"
     assert figure.layout.shapes[0].x0 == 80e9
-    # Beside the longest bar, on a screen of 1024: 455 px of bars, half an em a letter.
-    room = 455 * (1 - max(way.held.amount for way in WAYS) / figure.layout.xaxis.range[1])
+    assert figure.layout.xaxis.range[1] == max(way.held.amount for way in WAYS)
     notes = [note.text for note in figure.layout.annotations if note.xanchor == "left"]
-    assert max(len(line) for note in notes for line in note.split("<br>")) * 7.5 <= room
+    longest = max(len(line) for note in notes for line in note.split("<br>"))
+    assert longest * 7.5 <= figure.layout.margin.r  # beside the longest bar; half an em a letter
 
 
 def test_a_device_far_larger_than_the_bars_draws_no_line():
