@@ -1,12 +1,12 @@
 """What the page of optimizers asks for: a loss, a learning rate, who runs, and their settings."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import streamlit as st
 
-from core.language import _
-from core.train.optimizers.rule import NAMED, Rule, named_rule
+from core.language import N_, _
+from core.train.optimizers.rule import NAMED, Decay, Rule, named_rule
 from core.train.optimizers.surfaces import SURFACES, Surface
 from pages.shared.inputs import Inputs
 
@@ -21,13 +21,17 @@ DECAYS: Final = (0.0, 0.0001, 0.001, 0.01, 0.1)
 # AdamW runs beside Adam; Muon orthogonalizes with torch, which a page that opens does not wait for.
 NOT_AT_FIRST: Final = ("AdaGrad", "AdamW", "Muon")
 MAX_STEPS: Final = 500
+SWITCHES: Final = ("wd", "bias", "nesterov", "ortho")
+_DECAYS: Final = {"none": N_("none"), "l2": "L2", "decoupled": N_("decoupled")}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A race on a surface, whose word in the address is the key, and the rules that run."""
+    """A race on a surface and the rules that run.
 
-    key: str
+    `composed` is the rule of the switches, which has its moments yet to come.
+    """
+
     surface: Surface
     rules: dict[str, Rule]
     num_steps: int
@@ -35,11 +39,12 @@ class Case:
     beta1: float
     beta2: float
     weight_decay: float
+    composed: Rule
 
 
 def choose_case() -> Case:
     """Show the inputs and return the race."""
-    key = ASK.selectbox(
+    surface = ASK.selectbox(
         "surface",
         _("Loss surface"),
         tuple(SURFACES),
@@ -61,10 +66,20 @@ def choose_case() -> Case:
             "decay", _("Weight decay"), DECAYS, default=0.01,
             help=_("In Trajectories for AdamW and Muon; in Update rule for what you compose."),
         )  # fmt: skip
+        composed = _compose(lr, beta1, beta2, decay)
     rules = {name: named_rule(name, lr, beta1, beta2, decay) for name in names}
-    if not rules:
-        raise ValueError(_("Nobody runs: switch at least one optimizer on."))
     return Case(
-        key=key, surface=SURFACES[key], rules=rules, num_steps=num_steps, lr=lr, beta1=beta1,
-        beta2=beta2, weight_decay=decay,
+        surface=SURFACES[surface], rules=rules, num_steps=num_steps, lr=lr, beta1=beta1,
+        beta2=beta2, weight_decay=decay, composed=composed,
+    )  # fmt: skip
+
+
+def _compose(lr: float, beta1: float, beta2: float, weight_decay: float) -> Rule:
+    decay = ASK.segmented("wd", _("Weight decay is"), _DECAYS, default="decoupled")
+    return Rule(
+        lr=lr, beta1=beta1, beta2=beta2, decay=cast("Decay", decay),
+        weight_decay=weight_decay if decay != "none" else 0.0,
+        bias_correction=ASK.toggle("bias", _("Bias correction"), default=True),
+        nesterov=ASK.toggle("nesterov", "Nesterov", default=False),
+        orthogonalize=ASK.toggle("ortho", _("Orthogonalize (Muon)"), default=False),
     )  # fmt: skip
