@@ -242,9 +242,9 @@ def lines(chosen: Chosen) -> Shown:
 
 
 def overlapped(chosen: Chosen) -> Plan:
-    """Return the plan with as much of its communication hidden as was asked for."""
+    """Return the plan as a training, with as much of its communication hidden as was asked for."""
     cluster = replace(chosen.plan.cluster, overlap=chosen.own.overlap)
-    return replace(chosen.plan, cluster=cluster)
+    return replace(chosen.plan, work="train", cluster=cluster)
 
 
 def _time(plan: Plan, own: Counted) -> Item:
