@@ -15,7 +15,7 @@ from core.budget.item import Item, hedged
 from core.budget.planning import plan as planning
 from core.budget.planning.changes import GROUPS, Change, chain, changes, savings
 from core.budget.planning.plan import Count, Fewest, Plan, Work, on_count
-from core.language import N_, _
+from core.language import N_, _, ngettext
 from core.language.listing import followed_by
 from pages.shared.plan.choices import CHECKPOINTED
 from pages.shared.plan.plan import ASK, BASES, SHARDING, Chosen, take_over
@@ -23,11 +23,7 @@ from pages.shared.settings import locked, look
 from pages.shared.tabbed_page import Shown
 
 _MOST_CHANGES: Final = 3
-_VERDICTS: Final[dict[Verdict, str]] = {
-    "fits": N_("fits"),
-    "close": N_("may fit"),
-    "too_big": N_("does not fit yet"),
-}
+_VERDICTS: Final[dict[Verdict, str]] = {"fits": N_("fits"), "close": N_("may fit")}
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
@@ -124,16 +120,18 @@ def how_many(fewest: Fewest) -> str:
 def show_changes(plan: Plan, here: Count) -> None:
     """Show up to three changes, each a button that makes it, with its number afterwards."""
     found, title = _of_several_groups(single_changes(plan)), _("What makes it fit")
+    says_verdict = False  # the title says that it then fits
     if here.verdict == "fits":
         found, title = savings(plan), _("More than half is free")
     elif not found:
         found, title = chain(plan), _("No single change is enough; one after the other")
+        says_verdict = True
     if not found:
         return
     st.markdown(f"**{title}**")
     for place, change in enumerate(found[:_MOST_CHANGES]):
         st.button(
-            _change_label(change),
+            _change_label(change, says_verdict=says_verdict),
             key=ASK.key(f"change_{place}"),
             help=_(GROUPS[change.group]),
             on_click=partial(take_over, plan, change),
@@ -149,12 +147,14 @@ def _of_several_groups(found: Sequence[Change]) -> Sequence[Change]:
     return [change for change in found if change in shown]
 
 
-def _change_label(change: Change) -> str:
-    return _("{change}: {need}, {verdict}").format(
+def _change_label(change: Change, *, says_verdict: bool) -> str:
+    label = _("{change}: {need}").format(
         change=change_words(change),
         need=hedged(look().format_bytes(change.need.amount), change.need),
-        verdict=_(_VERDICTS[change.verdict]),
     )
+    if not says_verdict or change.verdict == "too_big":
+        return label
+    return _("{label}, {verdict}").format(label=label, verdict=_(_VERDICTS[change.verdict]))
 
 
 def change_words(change: Change) -> str:
@@ -176,8 +176,12 @@ def change_words(change: Change) -> str:
         ),
         "kv_format": lambda: _("KV cache in {format}").format(format=value),
         "weight_format": lambda: _("Weights in {format}").format(format=value),
-        "concurrency": lambda: _("{count} concurrent sequences").format(count=f"{change.value:,}"),
-        "num_devices": lambda: _("{count} devices").format(count=f"{change.value:,}"),
+        "concurrency": lambda: ngettext(
+            "{count} concurrent sequence", "{count} concurrent sequences", int(change.value)
+        ).format(count=f"{change.value:,}"),
+        "num_devices": lambda: ngettext(
+            "{count} device", "{count} devices", int(change.value)
+        ).format(count=f"{change.value:,}"),
         "device": lambda: DEVICES[value].name,
     }
     return said[change.name]()
