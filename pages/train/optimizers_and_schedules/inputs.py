@@ -29,7 +29,7 @@ _DECAYS: Final = {"none": N_("none"), "l2": "L2", "decoupled": N_("decoupled")}
 class Case:
     """A race on a surface and the rules that run.
 
-    `composed` is the rule of the switches, which has its moments yet to come.
+    `switches` is a rule that the reader composes, without its moments and numbers.
     """
 
     surface: Surface
@@ -39,7 +39,7 @@ class Case:
     beta1: float
     beta2: float
     weight_decay: float
-    composed: Rule
+    switches: Rule
 
 
 def choose_case() -> Case:
@@ -60,25 +60,24 @@ def choose_case() -> Case:
             if ASK.toggle(name.lower(), name, default=name not in NOT_AT_FIRST)
         ]
     with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
+        switches = _choose_switches()
         beta1 = ASK.select_slider("beta1", _("β1, or momentum"), BETAS_1, default=0.9)
         beta2 = ASK.select_slider("beta2", "β2", BETAS_2, default=0.999)
         decay = ASK.select_slider(
             "decay", _("Weight decay"), DECAYS, default=0.01,
             help=_("In Trajectories for AdamW and Muon; in Update rule for what you compose."),
         )  # fmt: skip
-        composed = _compose(lr, beta1, beta2, decay)
     rules = {name: named_rule(name, lr, beta1, beta2, decay) for name in names}
     return Case(
         surface=SURFACES[surface], rules=rules, num_steps=num_steps, lr=lr, beta1=beta1,
-        beta2=beta2, weight_decay=decay, composed=composed,
+        beta2=beta2, weight_decay=decay, switches=switches,
     )  # fmt: skip
 
 
-def _compose(lr: float, beta1: float, beta2: float, weight_decay: float) -> Rule:
+def _choose_switches() -> Rule:
     decay = ASK.segmented("wd", _("Weight decay is"), _DECAYS, default="decoupled")
     return Rule(
-        lr=lr, beta1=beta1, beta2=beta2, decay=cast("Decay", decay),
-        weight_decay=weight_decay if decay != "none" else 0.0,
+        lr=0, decay=cast("Decay", decay),
         bias_correction=ASK.toggle("bias", _("Bias correction"), default=True),
         nesterov=ASK.toggle("nesterov", "Nesterov", default=False),
         orthogonalize=ASK.toggle("ortho", _("Orthogonalize (Muon)"), default=False),

@@ -73,8 +73,11 @@ def choose_moments() -> tuple[str, Average, Average]:
 
 def rule_tab(case: Case, chosen: tuple[str, Average, Average]) -> Shown:
     view, momentum, second = chosen
-    eps = 1e-10 if second == "sum" else 1e-8
-    rule = replace(case.composed, momentum=momentum, second=second, eps=eps)
+    rule = replace(
+        case.switches, lr=case.lr, beta1=case.beta1, beta2=case.beta2, momentum=momentum,
+        second=second, weight_decay=case.weight_decay if case.switches.decay != "none" else 0.0,
+        eps=1e-10 if second == "sum" else 1e-8,
+    )  # fmt: skip
     if view == "state":
         return _state(rule)
     steps = run_rule(rule, _slope, (START,), NUM_STEPS)
