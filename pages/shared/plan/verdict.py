@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.budget import Verdict, at_peak
+from core.budget.budget import at_peak
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
@@ -15,7 +15,7 @@ from core.budget.item import Item, hedged
 from core.budget.planning import plan as planning
 from core.budget.planning.changes import GROUPS, Change, chain, changes, savings
 from core.budget.planning.plan import Count, Fewest, Plan, Work, on_count
-from core.language import N_, _, ngettext
+from core.language import _, ngettext
 from core.language.listing import followed_by
 from pages.shared.plan.choices import CHECKPOINTED
 from pages.shared.plan.plan import ASK, BASES, SHARDING, Chosen, take_over
@@ -23,7 +23,6 @@ from pages.shared.settings import locked, look
 from pages.shared.tabbed_page import Shown
 
 _MOST_CHANGES: Final = 3
-_VERDICTS: Final[dict[Verdict, str]] = {"fits": N_("fits"), "close": N_("may fit")}
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
@@ -120,18 +119,16 @@ def how_many(fewest: Fewest) -> str:
 def show_changes(plan: Plan, here: Count) -> None:
     """Show up to three changes, each a button that makes it, with its number afterwards."""
     found, title = _of_several_groups(single_changes(plan)), _("What makes it fit")
-    says_verdict = False  # the title says that it then fits
     if here.verdict == "fits":
         found, title = savings(plan), _("More than half is free")
     elif not found:
         found, title = chain(plan), _("No single change is enough; one after the other")
-        says_verdict = True
     if not found:
         return
     st.markdown(f"**{title}**")
     for place, change in enumerate(found[:_MOST_CHANGES]):
         st.button(
-            _change_label(change, says_verdict=says_verdict),
+            _change_label(change),
             key=ASK.key(f"change_{place}"),
             help=_(GROUPS[change.group]),
             on_click=partial(take_over, plan, change),
@@ -147,14 +144,11 @@ def _of_several_groups(found: Sequence[Change]) -> Sequence[Change]:
     return [change for change in found if change in shown]
 
 
-def _change_label(change: Change, *, says_verdict: bool) -> str:
-    label = _("{change}: {need}").format(
+def _change_label(change: Change) -> str:
+    return _("{change}: {need}").format(
         change=change_words(change),
         need=hedged(look().format_bytes(change.need.amount), change.need),
     )
-    if not says_verdict or change.verdict == "too_big":
-        return label
-    return _("{label}, {verdict}").format(label=label, verdict=_(_VERDICTS[change.verdict]))
 
 
 def change_words(change: Change) -> str:

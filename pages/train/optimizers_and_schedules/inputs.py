@@ -27,10 +27,7 @@ _DECAYS: Final = {"none": N_("none"), "l2": "L2", "decoupled": N_("decoupled")}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """A race on a surface and the rules that run.
-
-    `switches` is a rule that the reader composes, without its moments and numbers.
-    """
+    """A race on a surface, the rules that run, and the switches of a rule that is composed."""
 
     surface: Surface
     rules: dict[str, Rule]
