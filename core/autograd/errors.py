@@ -6,7 +6,6 @@ Torch's own words decide which refusal it is. Tests run the failing code and rea
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Final
 
 import torch
@@ -201,7 +200,7 @@ def _version_conflict(
         advice = followed_by(all_of_them, advice)
     return replace(
         explained,
-        sentence=reduce(followed_by, filter(None, sentences)),
+        sentence=followed_by(*sentences),
         advice=advice,
         what=guilty[0].text if guilty else "",
         line=guilty[0].span.line if guilty else None,

@@ -195,7 +195,7 @@ class Cluster:
         return self.tensor * self.pipeline * self.context
 
     @property
-    def fewest_devices(self) -> int:
+    def group_size(self) -> int:
         """Devices of the smallest cluster that is split like this; experts need data ranks too."""
         return self.ranks_of_a_replica * (self.expert // gcd(self.expert, self.context))
 

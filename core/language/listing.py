@@ -17,6 +17,7 @@ def listed(words: Iterable[object]) -> str:
     return _("{others} and {last}").format(others=_(", ").join(others), last=last)
 
 
-def followed_by(sentence: str, other: str) -> str:
-    """Return two sentences with the space between them that the reader's language has."""
-    return _("{sentence} {next_sentence}").format(sentence=sentence, next_sentence=other)
+def followed_by(*sentences: str) -> str:
+    """Return sentences with the space between them that the reader's language has."""
+    between = _("{sentence} {next_sentence}").format(sentence="", next_sentence="")
+    return between.join(filter(None, sentences))

@@ -29,7 +29,6 @@ class Lesson:
     page: str  # that shows it: "train/live_run"
     title: Mapping[str, str]
     headline: Mapping[str, str]  # a regular expression that the page's headline matches
-    source: str  # of the number
     level: int  # 1 first steps, 2 the trade, 3 deep
     concepts: Sequence[str] = ()  # that it teaches: "C156"
     query: Mapping[str, str] = field(default_factory=dict)  # as the address writes it

@@ -46,6 +46,9 @@ TERMS = {
     "C120": r"all-reduce|reduce-scatter|all-gather",
     "C126": r"Backward|backward|FLOPs",
 }
+NOT_CHINESE = re.compile(
+    r"[一-龥][,:;()?!]|[(?!][一-龥]|[,:;] ?[一-龥]|[一-龥]\.(\s|$)|[。；，：、] +(?!\*)"
+)
 later = pytest.param("zh", marks=pytest.mark.slow)
 each_language = pytest.mark.parametrize("language", ["en", later])
 each_page = pytest.mark.parametrize("key", [row.key for row in PAGES])
@@ -74,6 +77,11 @@ def test_a_lessons_link_shows_its_headline_and_sets_nothing_that_the_page_refuse
         told = _first_screen(app)
         missing = [each for each in lesson.concepts if not re.search(TERMS.get(each, ""), told)]
         assert missing == [], told
+    else:
+        charts = [each.proto.alt for each in app.get("plotly_chart")]
+        sentences = [state(app, "headline"), *charts, *(each.value for each in app.caption)]
+        prose = [re.sub(r"`[^`]*`|:[a-z]+\[[^\]]*\]", "X", each) for each in sentences]
+        assert [each for each in prose if NOT_CHINESE.search(each)] == []
 
 
 def _first_screen(app):

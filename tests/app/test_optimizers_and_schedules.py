@@ -50,6 +50,7 @@ def test_a_race_of_nobody_is_told_in_a_sentence(open_page):
     app = open_page(PAGE, optim_tab="race", **off)
     assert not app.exception
     assert any("switch at least one optimizer on" in each.value for each in app.error)
+    assert "This is AdamW" in headline(open_page(PAGE, optim_tab="rule", **off))
 
 
 @pytest.mark.parametrize("momentum", ["none", "sum", "ema"])

@@ -1,5 +1,6 @@
 """Serving: every tab at both ends of every slider, own speeds, what cannot be, no torch."""
 
+import itertools
 import re
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
+from core.budget.planning.plan import WORKS
 from core.budget.serving.memory import largest_concurrency, largest_context
 from core.budget.serving.plan import ServingPlan
 from core.units import format_bytes
@@ -68,6 +70,30 @@ def test_a_time_or_speed_of_a_plan_that_does_not_fit_is_one_if_it_fitted(open_pa
         assert all(", if it fitted" in label for label in timed), (query, timed)
     for page, query in ((PAGE, ALONE), (PAGE, ALONE | {"serving_tab": "speed"})):
         assert not any("fitted" in each.label for each in open_page(page, **query).metric)
+
+
+def test_what_a_page_says_of_its_own_job_does_not_follow_the_job_of_the_plan(open_page):
+    pages = [
+        *((PAGE, {"serving_tab": tab}) for tab in TABS),
+        *(("plan/flops_and_time", {"flops_tab": tab}) for tab in ("time", "mfu", "roofline")),
+        *(("plan/parallelism", {"parallel_tab": tab}) for tab in ("stages", "links", "schedule")),
+        *(("plan/training_memory", {"memory_tab": tab}) for tab in ("bar", "recipes")),
+    ]  # fmt: skip
+    plans = (
+        {"plan_concurrency": "2048"},  # it can be trained but not served
+        {"plan_device": "t4", "plan_devices": "2", "plan_sharding": "0"},  # served but not trained
+    )
+    for (page, query), plan in itertools.product(pages, plans):
+        apps = [open_page(page, **query | plan | {"plan_work": work}) for work in WORKS]
+        said = [
+            (
+                headline(app),
+                [each.label for each in app.metric],
+                [each.label for each in app.button],
+            )
+            for app in apps
+        ]
+        assert said[0] == said[1], (page, query, plan)
 
 
 @pytest.mark.parametrize(

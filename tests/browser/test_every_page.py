@@ -35,8 +35,6 @@ IN_THEME = """[...document.querySelectorAll(".js-plotly-plot")].every((chart) =>
   return drawing && getComputedStyle(drawing).backgroundColor ===
     getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor;
 })"""
-# Its merged tab has a switch more than there should be; none may join it.
-ONE_CONTROL_TOO_MANY = {"train/optimizers_and_schedules"}
 WITHOUT_PICTURE = {"start/home", "start/lessons"}
 LOWEST_TOP = 300  # pixels from above at which a picture may begin
 MOST_TABS, MOST_CONTROLS = 6, 5
@@ -68,7 +66,7 @@ def check_first_look(page, key):
     assert 1 <= look.headline_lines <= 2
     assert look.largest_other[0] < look.headline_px, look.largest_other
     assert look.num_tabs <= MOST_TABS
-    assert look.num_controls <= MOST_CONTROLS + (key in ONE_CONTROL_TOO_MANY)
+    assert look.num_controls <= MOST_CONTROLS
     if key not in WITHOUT_PICTURE:
         assert look.picture_top < LOWEST_TOP
         assert look.picture_seen == 1

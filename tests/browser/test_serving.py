@@ -41,3 +41,19 @@ def test_every_word_of_the_memory_lies_inside_the_picture(page, visit, lang):
                 assert box["x"] + box["width"] <= frame["x"] + frame["width"], (context, size)
             ends = sorted((box["x"], box["x"] + box["width"]) for box in boxes)
             assert all(left[1] < right[0] for left, right in itertools.pairwise(ends))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_first_screen_of_a_plan_that_does_not_fit_has_its_picture_and_three_changes(
+    new_page, visit, lang
+):
+    page = new_page(lang=lang)
+    for query in (
+        {"plan_concurrency": "2048"},
+        {"plan_model": "deepseek-v3", "plan_devices": "2", "plan_concurrency": "512"},
+    ):
+        chart = drawn(visit(page, "/serving", plan_work="serve", **query))
+        buttons = [page.locator(f".st-key-plan_change_{place} button").first for place in range(3)]
+        for each in (chart, *buttons):
+            box = each.bounding_box()
+            assert box["y"] + box["height"] <= page.viewport_size["height"], query

@@ -53,7 +53,7 @@ class PlannedJob:
 
 def one_group(plan: Plan) -> PlannedJob:
     """Return the plan on as few devices as it can be split over: one, without any split."""
-    return PlannedJob(plan.on(plan.cluster.fewest_devices if plan.work == "train" else 1))
+    return PlannedJob(plan.on(plan.cluster.group_size if plan.work == "train" else 1))
 
 
 def ways_of(plan: Plan) -> Mapping[str, PlannedJob]:

@@ -127,7 +127,7 @@ def possible_counts(plan: Plan, most: int = MOST_DEVICES) -> Iterator[int]:
     pipeline and context sizes and its global batch, which the replicas must share without a rest.
     """
     node = plan.cluster.devices_per_node
-    step = plan.cluster.fewest_devices if plan.work == "train" else 1
+    step = plan.cluster.group_size if plan.work == "train" else 1
     for number in range(step, most + 1, step):
         passes = number // plan.cluster.ranks_of_a_replica * plan.recipe.num_tokens
         shares_batch = plan.work == "serve" or plan.step_tokens % passes == 0

@@ -127,7 +127,7 @@ def _show_finfo(group: Group) -> str:
         names = _(", ").join(
             f"`{row.dtype}.{row.quantity}`" for row in rows if row.reason == sentence
         )
-        st.markdown(f"**≠** {_(sentence)}: :small[{names}]")
+        st.markdown(f"**≠** {_(sentence)} · :small[{names}]")
     if report:
         st.caption(_("Asked in a separate process: torch {torch}.").format(torch=report.torch))
     return _finfo_sentence(group, rows)

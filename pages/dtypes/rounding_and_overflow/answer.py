@@ -20,6 +20,7 @@ from core.figures.dtypes.rounding_and_overflow.cast_words import (
 )
 from core.figures.picture import Picture
 from core.language import _
+from core.language.listing import followed_by
 from pages.dtypes.rounding_and_overflow.inputs import Case
 from pages.shared.dtypes.plain_code import STEP_AT, beyond, exact_text, is_plain, widths
 from pages.shared.prose import as_typed
@@ -130,9 +131,9 @@ def reason(case: Case, trace: CastTrace) -> str:
         return text
     once = replace(case, via_fp32=False).into(case.fmt)
     if digits(once.result) == digits(trace.result):
-        return text + " " + _("Rounded once, without float32, it is the same.")
+        return followed_by(text, _("Rounded once, without float32, it is the same."))
     other = _("Rounded once, without float32, it is {once}: the first rounding had moved it.")
-    return text + " " + other.format(once=digits(once.result, precision(case.fmt)))
+    return followed_by(text, other.format(once=digits(once.result, precision(case.fmt))))
 
 
 def lamps_html(lit: Collection[str], words: str) -> str:

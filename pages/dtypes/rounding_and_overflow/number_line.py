@@ -114,7 +114,7 @@ def line_picture(rows: Sequence[Row], said: str, window: Window, look: Look) -> 
     table = dict(formats_table(rows))
     if window.is_free:
         formats = [fmt for fmt, _trace in rows]
-        alt = f"{window_words(formats, window)}. {alt}"
+        alt = _("{said}. {more}").format(said=window_words(formats, window), more=alt)
         marks = [window_marks(fmt, window) for fmt in formats]
         table[_("numbers in the window")] = [each.num_numbers for each in marks]
         table[_("one mark for so many")] = [each.every for each in marks]

@@ -180,7 +180,8 @@ def _show_reasons(rows: Sequence[CastRow], *, with_formats: bool = False) -> Non
     for reason in reasons_of(rows):
         formats = f" `{'` `'.join(reason.formats)}`" if with_formats else ""
         libraries = _(", ").join(reason.libraries)
-        st.markdown(f"**≠ {libraries}** · {reason.sentence}{formats} :small[({reason.source})]")
+        said = f"**≠ {libraries}** · {reason.sentence}{formats}"
+        st.markdown(_("{said} :small[({source})]").format(said=said, source=reason.source))
     if words := length_words(rows):
         st.caption(words)
 
@@ -267,7 +268,7 @@ def _casts_sentence(format_name: str, rows: Sequence[CastRow]) -> str:
     for library in LIBRARIES:
         others = [_number_words(row) for row in rows if differs(row, library)]
         if others:
-            parts.append(f"{library}: {_('; ').join(others)}")
+            parts.append(_("{label}: {text}").format(label=library, text=_("; ").join(others)))
     text = _("{count} numbers cast to {format}: all libraries follow the specification.")
     if parts:
         text = _("{count} numbers cast to {format}. Other than specified: {where}.")
@@ -433,7 +434,11 @@ def hardware_picture(column: str | None, look: Look) -> Picture:
             _(words): [chip.name for chip in HARDWARE if chip.status(column) == status]
             for status, words in STATUS_WORDS.items()
         }
-        parts = [f"{words}: {_(', ').join(names)}" for words, names in by_status.items() if names]
+        parts = [
+            _("{label}: {text}").format(label=words, text=_(", ").join(names))
+            for words, names in by_status.items()
+            if names
+        ]
         alt = _("{format} on {chips} chips. {parts}.").format(
             format=column, chips=len(HARDWARE), parts=_("; ").join(parts)
         )

@@ -201,9 +201,9 @@ def _map(stage: Stage, name: str, seen: Seen) -> Map:
     # A row a token of the first text, of one head.
     matrix = tensor[0, seen.head] if "H" in axes else tensor[0]
     rows: Rows = matrix[:, :MOST_COLUMNS].tolist()
-    title = f"{name}, {_('head {number}').format(number=seen.head + 1)}" if "H" in axes else name
+    head = _("{name}, head {number}").format(name=name, number=seen.head + 1)
     return Map(
-        title=title,
+        title=head if "H" in axes else name,
         rows=rows,
         scale=_SCALES.get(stage.kind, "signed"),
         columns=_columns(axes[-1], len(rows[0]), seen),

@@ -261,7 +261,7 @@ def ids_picture(rows: Mapping[str, Sequence[Span]], look: Look) -> Picture:
             "zeroline": False, "range": [len(names) - 0.5, -0.5],
         },
     }  # fmt: skip
-    counts = [f"{name}: {len(spans)}" for name, spans in rows.items()]
+    counts = [f"{name} {len(spans)}" for name, spans in rows.items()]
     return Picture(
         figure=drawing.figure(look.layout() | layout),
         alt=_("The same text as tokens. {counts}.").format(counts=_(", ").join(counts)),

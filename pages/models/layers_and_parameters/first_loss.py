@@ -7,7 +7,7 @@ drawn at random keep a classifier at ln 3.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import partial
 from statistics import fmean
 from typing import Any, Final
 
@@ -222,7 +222,7 @@ def first_loss_picture(
     ]
     return Picture(
         figure=drawing.figure(layout | room),
-        alt=reduce(followed_by, more, alt),
+        alt=followed_by(alt, *more),
         table=_losses_table(curve, vocab_size, large),
     )
 

@@ -51,6 +51,9 @@ def layer_zoo(asked: tuple[str, int]) -> Shown:
     else:
         headline = _("{layer}, {params} parameters: {input} → {output}; train() and eval() agree")
     shape = chosen.input_shape
+    note = _("{signature}: {reason}.").format(
+        signature=f"`{LAYERS[name].code}`", reason=_(LAYERS[name].does)
+    )
     ids = f"torch.randint({VOCABULARY}, ({shape[0]}, {TOKENS}))"
     return Shown(
         headline=headline.format(
@@ -60,7 +63,7 @@ def layer_zoo(asked: tuple[str, int]) -> Shown:
             output=chosen.output_shape,
         ),
         charts=[Chart(picture=zoo_picture(visits, name, look()), file_name="layers")],
-        notes=[] if presenting() else [f"`{LAYERS[name].code}`: {_(LAYERS[name].does)}."],
+        notes=[] if presenting() else [note],
         below=partial(_refused, chosen) if chosen.error and not presenting() else None,
         code=_CODE.format(
             code=LAYERS[name].code, x=ids if name == "Embedding" else f"torch.randn{shape}"

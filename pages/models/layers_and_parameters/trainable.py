@@ -210,7 +210,7 @@ def bytes_picture(cases: Mapping[str, Mapping[str, int]], look: Look) -> Picture
         yaxis={"autorange": "reversed", "showgrid": False},
     )
     order = {"legend": {**layout["legend"], "traceorder": "normal"}}
-    said = _(", ").join(f"{name}: {total}" for name, total in totals.items())
+    said = _(", ").join(f"{name} {total}" for name, total in totals.items())
     return Picture(
         figure=drawing.figure(layout | order | {"barmode": "stack"}),
         alt=_("Bytes of weights, gradients and optimizer. {cases}.").format(cases=said),

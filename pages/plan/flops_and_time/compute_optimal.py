@@ -23,6 +23,7 @@ from core.budget.training.states import bytes_per_parameter, largest_by_states
 from core.figures.budget.frames import HEIGHT_PX, framed, log_axis, powers, scientific
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
+from core.language.listing import followed_by
 from core.units import format_count
 from pages.plan.flops_and_time.inputs import (
     ASK,
@@ -128,12 +129,12 @@ def _draw_limits(
         ((label, size),) = seen
         drawing.note(
             x=math.log10(size), y=0.98, yref="paper", yanchor="top", xanchor="right",
-            text=f"{label}: {format_count(size)} ",
+            text=f"{label} · {format_count(size)} ",
         )  # fmt: skip
     for (label, size), dash in zip(seen, ("dash", "dot", "dashdot"), strict=False):
         drawing.scatter(
             x=[size, size], y=[0, top], mode="lines", hoverinfo="skip",
-            name=f"{label}: {format_count(size)}", showlegend=not look.present,
+            name=f"{label} · {format_count(size)}", showlegend=not look.present,
             line={"color": look.color("refused"), "width": 2, "dash": dash},
         )  # fmt: skip
 
@@ -155,9 +156,11 @@ def _loss_sentence(flops: float, best: float, limits: Limits) -> str:
         )
         for fit in FITS
     ]
-    return " ".join(
-        [text, *marked, *(f"{label}: {format_count(size)}." for label, size in limits.items())]
+    full = (
+        _("{label}: {text}.").format(label=label, text=format_count(size))
+        for label, size in limits.items()
     )
+    return followed_by(text, *marked, *full)
 
 
 STATES: Final = ("mixed_bf16", "cs336_12")  # recipes of 16 and of 12 bytes a parameter

@@ -66,8 +66,9 @@ def lines_picture(times: Mapping[str, Item], look: Look) -> Picture:
     for label, parts in rows.items():
         others = {_(name): part for name, part in list(parts.items())[1:]}
         most = max(others, key=lambda name: others[name], default="")
-        share = f" ({most} {format_percent(others[most] / whole[label])})" if most else ""
-        said.append(f"{label} {format_seconds(whole[label])}{share}")
+        text = f"{label} {format_seconds(whole[label])}"
+        share = f"{most} {format_percent(others[most] / whole[label])}" if most else ""
+        said.append(_("{said} ({caveat})").format(said=text, caveat=share) if most else text)
     return Picture(
         figure=rows_of_bars(drawing, look, num_rows=len(rows), x=x),
         alt=_("Breakdown of training time: {rows}.").format(rows=_(", ").join(said)),
@@ -242,9 +243,9 @@ def lines(chosen: Chosen) -> Shown:
 
 
 def overlapped(chosen: Chosen) -> Plan:
-    """Return the plan with as much of its communication hidden as was asked for."""
+    """Return the plan as a training, with as much of its communication hidden as was asked for."""
     cluster = replace(chosen.plan.cluster, overlap=chosen.own.overlap)
-    return replace(chosen.plan, cluster=cluster)
+    return replace(chosen.plan, work="train", cluster=cluster)
 
 
 def _time(plan: Plan, own: Counted) -> Item:

@@ -8,6 +8,7 @@ from core.budget.item import Item, hedged
 from core.budget.weights.gguf import bits_per_weight, gguf_files
 from core.budget.weights.parameters import counts
 from core.language import N_, _
+from core.language.listing import followed_by
 from core.models.spec import ModelSpec
 from pages.plan.model_sizes.inputs import Case, with_parts
 from pages.plan.model_sizes.one_model import one_model, one_model_picture, what_fits
@@ -33,7 +34,7 @@ def gguf(case: Case) -> Shown:
     items, refusals = gguf_files(spec)
     if not items:
         instead = _("Here are its weights in other formats.")
-        return replace(one_model(case), headline=" ".join([*refusals, instead]))
+        return replace(one_model(case), headline=followed_by(*refusals, instead))
     picture = one_model_picture(spec.name, items, case.line, look())
     return Shown(
         headline=sentence(spec, items, case),

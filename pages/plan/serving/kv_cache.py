@@ -72,7 +72,7 @@ def variant_label(variant: KVVariant) -> str:
     name = _(variant.name)
     if variant.num_kv_heads:
         heads = ngettext("{count} KV head", "{count} KV heads", variant.num_kv_heads)
-        name = f"{name}, {heads.format(count=variant.num_kv_heads)}"
+        name = f"{name} · {heads.format(count=variant.num_kv_heads)}"
     elif variant.name == AS_MADE:
         name = _("as made: latent vector")
     return f"{name} · {variant.kv_format}"

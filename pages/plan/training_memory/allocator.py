@@ -88,7 +88,7 @@ def _draw_blocks(
             "line": {"color": look.color("text"), "width": 1},
         },
         customdata=[
-            f"{each.name or _('free')}: {look.format_bytes(each.num_bytes)}" for each in blocks
+            f"{each.name or _('free')} · {look.format_bytes(each.num_bytes)}" for each in blocks
         ],
         hovertemplate="%{customdata}<extra></extra>",
     )

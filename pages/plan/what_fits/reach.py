@@ -76,7 +76,7 @@ def reach_picture(edges: Sequence[Edge], here: tuple[int, int], many: str, look:
     chosen = _("Chosen: {sequences} × {tokens} tokens.").format(
         sequences=f"{here[1]:,}", tokens=f"{here[0]:,}"
     )
-    alt = _("; ").join(parts) + ". " + chosen
+    alt = _("{said}. {more}").format(said=_("; ").join(parts), more=chosen)
     return Picture(figure=figure, alt=alt, table=_table(edges))
 
 

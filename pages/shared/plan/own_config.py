@@ -20,6 +20,7 @@ from core.budget.item import hedged
 from core.budget.weights.config_notes import config_notes, fields_named, guess_words
 from core.budget.weights.parameters import count_parameters
 from core.language import _
+from core.language.listing import followed_by
 from core.models.spec import ModelSpec
 from core.units import format_count
 from pages.shared import link, sides
@@ -121,7 +122,7 @@ def _say_what_was_read(spec: ModelSpec, notes: tuple[str, ...], text: str) -> No
     ).format(count=f"{len(text):,}", most=f"{MAX_LINK_CHARS:,}")
     link.book().beyond = beyond if is_beyond else ""
     left = _left_out_said(text)
-    st.caption(" ".join([sentence, *notes, *left, *([beyond] if is_beyond else [])]))
+    st.caption(followed_by(sentence, *notes, *left, beyond if is_beyond else ""))
 
 
 def _left_out_said(text: str) -> list[str]:

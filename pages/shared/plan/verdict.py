@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.budget import Verdict, at_peak
+from core.budget.budget import at_peak
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
@@ -15,7 +15,7 @@ from core.budget.item import Item, hedged
 from core.budget.planning import plan as planning
 from core.budget.planning.changes import GROUPS, Change, chain, changes, savings
 from core.budget.planning.plan import Count, Fewest, Plan, Work, on_count
-from core.language import N_, _
+from core.language import _, ngettext
 from core.language.listing import followed_by
 from pages.shared.plan.choices import CHECKPOINTED
 from pages.shared.plan.plan import ASK, BASES, SHARDING, Chosen, take_over
@@ -23,11 +23,6 @@ from pages.shared.settings import locked, look
 from pages.shared.tabbed_page import Shown
 
 _MOST_CHANGES: Final = 3
-_VERDICTS: Final[dict[Verdict, str]] = {
-    "fits": N_("fits"),
-    "close": N_("may fit"),
-    "too_big": N_("does not fit yet"),
-}
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
@@ -148,10 +143,9 @@ def _of_several_groups(found: Sequence[Change]) -> Sequence[Change]:
 
 
 def _change_label(change: Change) -> str:
-    return _("{change}: {need}, {verdict}").format(
+    return _("{change}: {need}").format(
         change=change_words(change),
         need=hedged(look().format_bytes(change.need.amount), change.need),
-        verdict=_(_VERDICTS[change.verdict]),
     )
 
 
@@ -174,8 +168,12 @@ def change_words(change: Change) -> str:
         ),
         "kv_format": lambda: _("KV cache in {format}").format(format=value),
         "weight_format": lambda: _("Weights in {format}").format(format=value),
-        "concurrency": lambda: _("{count} concurrent sequences").format(count=f"{change.value:,}"),
-        "num_devices": lambda: _("{count} devices").format(count=f"{change.value:,}"),
+        "concurrency": lambda: ngettext(
+            "{count} concurrent sequence", "{count} concurrent sequences", int(change.value)
+        ).format(count=f"{change.value:,}"),
+        "num_devices": lambda: ngettext(
+            "{count} device", "{count} devices", int(change.value)
+        ).format(count=f"{change.value:,}"),
         "device": lambda: DEVICES[value].name,
     }
     return said[change.name]()

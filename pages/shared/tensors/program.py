@@ -42,7 +42,8 @@ def show_refusal(ask: Inputs, error: ExpressionError) -> None:
     place = _("line {line}, column {column}").format(line=error.line, column=error.column + 1)
     plain = re.sub(r"([*_`$\[\]~])", r"\\\1", error.message)  # `*shape` is no emphasis
     with st.container(key=ask.key("refused")):
-        st.markdown(f":material/block: **{plain}** ({place})")
+        said = _("{said} ({caveat})").format(said=f"**{plain}**", caveat=place)
+        st.markdown(":material/block: " + said)
         if error.torch_message:
             show_verbatim(error.torch_message)
 

@@ -10,7 +10,7 @@ from core.language import N_, _
 from core.train.optimizers.surfaces import Path, Surface, nearest, race
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
-from pages.train.optimizers_and_schedules.inputs import Case
+from pages.train.optimizers_and_schedules.inputs import SWITCHES, Case
 
 # The optimizer in plain torch; x and y of Muon are the diagonal of a matrix.
 _MADE: Final = {
@@ -41,6 +41,8 @@ print("{name}:", f"{{distances.min().item():.3g}}", "from the minimum")
 
 
 def race_tab(case: Case) -> Shown:
+    if not case.rules:
+        raise ValueError(_("Nobody runs: switch at least one optimizer on."))
     paths = race(case.surface, case.rules, case.num_steps)
     notes = [
         _("Each begins at {start} with the same learning rate. The loss is {formula}.").format(
@@ -194,4 +196,4 @@ def _table(paths: Mapping[str, Path]) -> dict[str, Any]:
     }
 
 
-TAB: Final = Tab(label=N_("Trajectories"), show=race_tab)
+TAB: Final = Tab(label=N_("Trajectories"), show=race_tab, unseen=SWITCHES)

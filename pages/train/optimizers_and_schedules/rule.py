@@ -12,7 +12,6 @@ from core.language import N_, _
 from core.train.optimizers.in_torch import NUM_PARAMS, HeldBytes, gradient_bytes, state_bytes
 from core.train.optimizers.rule import (
     Average,
-    Decay,
     Numbers,
     Rule,
     Step,
@@ -32,7 +31,6 @@ NUM_STEPS: Final = 60
 NUM_SHOWN: Final = 12
 VIEWS: Final = {"steps": N_("Its steps"), "state": N_("Optimizer state")}
 _MOMENTS: Final = {"none": N_("none"), "sum": N_("sum"), "ema": N_("average")}
-_DECAYS: Final = {"none": N_("none"), "l2": "L2", "decoupled": N_("decoupled")}
 _CODE: Final = """
 import math
 
@@ -65,28 +63,20 @@ for to_none in (True, False):
 """
 
 
-def choose_switches() -> tuple[str, Rule]:
-    """Return whether steps or memory are shown, and the rule by its switches, AdamW at first."""
+def choose_moments() -> tuple[str, Average, Average]:
+    """Return whether steps or memory are shown, and the rule's two moments, AdamW's at first."""
     view = ASK.segmented("view", _("Show"), VIEWS, default="steps")
     momentum = ASK.segmented("m", _("Momentum (m)"), _MOMENTS, default="ema")
     second = ASK.segmented("v", _("Second moment (v)"), _MOMENTS, default="ema")
-    with st.popover(_("More switches"), icon=":material/build:", key=ASK.key("switches")):
-        decay = ASK.segmented("wd", _("Weight decay is"), _DECAYS, default="decoupled")
-        bias = ASK.toggle("bias", _("Bias correction"), default=True)
-        nesterov = ASK.toggle("nesterov", "Nesterov", default=False)
-        muon = ASK.toggle("ortho", _("Orthogonalize (Muon)"), default=False)
-    return view, Rule(
-        lr=0, momentum=cast("Average", momentum), second=cast("Average", second),
-        decay=cast("Decay", decay), bias_correction=bias, nesterov=nesterov, orthogonalize=muon,
-        eps=1e-10 if second == "sum" else 1e-8,
-    )  # fmt: skip
+    return view, cast("Average", momentum), cast("Average", second)
 
 
-def rule_tab(case: Case, chosen: tuple[str, Rule]) -> Shown:
-    view, switches = chosen
-    decay = case.weight_decay if switches.decay != "none" else 0.0
+def rule_tab(case: Case, chosen: tuple[str, Average, Average]) -> Shown:
+    view, momentum, second = chosen
     rule = replace(
-        switches, lr=case.lr, beta1=case.beta1, beta2=case.beta2, weight_decay=decay
+        case.switches, lr=case.lr, beta1=case.beta1, beta2=case.beta2, momentum=momentum,
+        second=second, weight_decay=case.weight_decay if case.switches.decay != "none" else 0.0,
+        eps=1e-10 if second == "sum" else 1e-8,
     )  # fmt: skip
     if view == "state":
         return _state(rule)
@@ -270,6 +260,6 @@ def _lines(rule: Rule) -> list[str]:
 TAB: Final = Tab(
     label=N_("Update rule"),
     show=rule_tab,
-    choose=choose_switches,
+    choose=choose_moments,
     unseen=("surface", "who", "steps"),
 )

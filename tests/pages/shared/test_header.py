@@ -9,7 +9,6 @@ page = "demo/one"
 query = { d_n = "7" }
 title = { en = "Seven", zh = "七" }
 headline = { en = "n is 7", zh = "n 等于 7" }
-source = "counted"
 concepts = ["C156"]
 level = 1
 [[lesson]]
@@ -17,7 +16,6 @@ slug = "other"
 page = "demo/two"
 title = { en = "Elsewhere", zh = "别处" }
 headline = { en = ".", zh = "." }
-source = "counted"
 concepts = []
 level = 2
 """

@@ -13,7 +13,6 @@ page = "start/home"
 query = {{ {query} }}
 title = {{ en = "Title", zh = "题目" }}
 headline = {{ en = "1", zh = "1" }}
-source = "counted"
 concepts = ["C156"]
 level = 1
 """

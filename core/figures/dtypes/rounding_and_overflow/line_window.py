@@ -22,6 +22,7 @@ from core.dtypes.number_formats.format import Format
 from core.figures.dtypes.rounding_and_overflow.cast_words import digits
 from core.figures.dtypes.written import power_of_two
 from core.language import N_, _
+from core.language.listing import followed_by
 from core.units import format_percent
 
 View = Literal["log", "linear", "near"]
@@ -298,7 +299,7 @@ def free_window(center: Fraction | float, exponent: int) -> tuple[Window, str]:
     low, high = to_float(middle - half), to_float(middle + half)
     if LARGEST in (-low, high):
         said.append(_("Here float64 ends: its largest number is {number}.").format(number=LARGEST))
-    return Window(low=low, high=high, exponent=used), " ".join(said)
+    return Window(low=low, high=high, exponent=used), followed_by(*said)
 
 
 def _drawable(center: Fraction | float) -> tuple[Fraction, list[str]]:

@@ -234,8 +234,8 @@ def test_how_training_is_split_says_nothing_of_serving():
         cluster=replace(alone.cluster, num_devices=16, tensor=2, pipeline=2, virtual_stages=2,
                         context=2, expert=2, sequence_parallel=True),
     )  # fmt: skip
-    assert min_devices(split).fits == min_devices(alone).fits
-    assert min_devices(split).fits.num_devices == one_group(split).plan.num_devices == 1
+    assert fewest_devices(split).fits == fewest_devices(alone).fits
+    assert fewest_devices(split).fits.num_devices == one_group(split).plan.num_devices == 1
 
 
 def test_the_longest_sequence_is_one_that_the_context_ranks_can_share():

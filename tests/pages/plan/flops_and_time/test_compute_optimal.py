@@ -24,7 +24,7 @@ def test_a_limit_is_drawn_only_where_it_can_be_seen():
         for memory in (4e10, 4e15)
     )
     assert len(near) == len(far) + 1
-    assert "memory: 40.0 B" in [trace.name for trace in near]
+    assert "memory · 40.0 B" in [trace.name for trace in near]
 
 
 def test_the_lowest_point_of_each_line_is_marked_with_its_tokens_a_parameter():

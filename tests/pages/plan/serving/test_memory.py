@@ -99,8 +99,8 @@ def test_bars_of_the_cache_are_codes_and_scales_as_long_as_their_bytes():
     assert lengths == [variant.cache.amount for variant in variants]
     assert [bar.name for bar in bars] == ["keys and values", "scales"]
     labels = [variant_label(variant) for variant in variants]
-    assert "MQA, 1 KV head · nvfp4" in labels
-    assert "no windows, 8 KV heads · bfloat16" in labels
-    assert "as made, 8 KV heads · bfloat16 1.97 GiB" in picture.alt
+    assert "MQA · 1 KV head · nvfp4" in labels
+    assert "no windows · 8 KV heads · bfloat16" in labels
+    assert "as made · 8 KV heads · bfloat16 1.97 GiB" in picture.alt
     latent = kv_variants(MODELS["deepseek-v3"], 8192, "bfloat16")
     assert "as made: latent vector · bfloat16" in heads_picture(latent, Look()).table["attention"]
