@@ -12,7 +12,6 @@ from core.budget.fits.feasible import MFU, Feasible, feasible
 from core.budget.fits.jobs import Job
 from core.budget.fits.plane import MOST_DEVICES
 from core.budget.fits.solve import (
-    SHORTEST,
     Answer,
     Edge,
     by_length,
@@ -136,7 +135,9 @@ def reach(case: Case) -> Shown:
     number, job = case.plan.num_devices, PlannedJob(case.plan)
     spec, device = case.plan.spec, case.chosen.device.device
     numbers = tuple(sorted({1, number, 2 * number, 4 * number}))
-    any_size = job.sized("tokens", SHORTEST).sized("sequences", 1)  # the edges go through all sizes
+    any_size = job.sized("tokens", spec.seq_len).sized(
+        "sequences", 1
+    )  # the edges go through all sizes
     found = _edges(spec, any_size, device, numbers)
     here = (case.read_tokens, case.sequences)
     picture = reach_picture(found, here, sequences_label(case.plan.work), look())

@@ -265,7 +265,7 @@ def test_as_a_job_of_the_map_a_plan_keeps_its_split_and_says_what_binds_on_the_m
 def test_the_edges_of_a_plan_do_not_hang_on_its_own_length_and_batch():
     for work in ("train", "serve"):
         job = PlannedJob(plan_of_70b(work=work))
-        other = job.sized("tokens", solve.SHORTEST).sized("sequences", 1)
+        other = job.sized("tokens", job.plan.spec.seq_len).sized("sequences", 1)
         device = job.plan.cluster.device
         found = solve.edges(job.plan.spec, job, device, (16, 32))
         assert found == solve.edges(job.plan.spec, other, device, (16, 32))
