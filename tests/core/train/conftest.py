@@ -3,6 +3,7 @@
 import contextlib
 import subprocess
 import sys
+import threading
 import time
 from unittest.mock import Mock
 
@@ -206,3 +207,19 @@ def prepared_run(prepare_small, made_timing, tmp_path):
         return create_run(prepare_small(**changes), made_timing, tmp_path / "runs")
 
     return make
+
+
+@pytest.fixture
+def sleep_instead(monkeypatch):
+    """Return sleep_instead(call): what this thread does instead of time.sleep from now on.
+
+    A thread that another test has left behind sleeps as before.
+    """
+
+    def take_its_place(call):
+        own, sleep = threading.current_thread(), time.sleep
+        monkeypatch.setattr(
+            time, "sleep", call if threading.current_thread() is own else sleep
+        )
+
+    return take_its_place

@@ -2,8 +2,6 @@
 
 import csv
 import re
-import threading
-import time
 
 import pytest
 import torch
@@ -71,25 +69,19 @@ def moment(capsys, tmp_path, monkeypatch):
     return look
 
 
-def test_start_pause_step_stop_and_resume(prepared_run, moment, monkeypatch):
+def test_start_pause_step_stop_and_resume(prepared_run, moment, sleep_instead):
     directory = prepared_run()
     assert moment(directory)[0] == "starting"
     seen = []
     orders = iter(("step", "stop"))
     send(directory, "pause")
 
-    own, sleep = threading.current_thread(), time.sleep
-
-    def look_and_go_on(seconds):
-        if threading.current_thread() is not own:  # one that another test has left behind
-            sleep(seconds)
-            return
+    def look_and_go_on(_seconds):
         seen.append(moment(directory))
         send(directory, next(orders, "resume"))
 
-    with monkeypatch.context() as patch:
-        patch.setattr("time.sleep", look_and_go_on)
-        assert main([str(directory)]) == 0
+    sleep_instead(look_and_go_on)
+    assert main([str(directory)]) == 0
     assert [state for state, _reason, _step in seen] == ["paused", "paused"]
     assert [step for _state, _reason, step in seen] == [0, 1]
     assert moment(directory) == ("stopped", "", 1)

@@ -1,6 +1,5 @@
 import errno
 import math
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -119,7 +118,7 @@ def test_a_paused_run_takes_one_step_at_a_time(session_of):
     assert all(ack["accepted"] for ack in acks)
 
 
-def test_one_step_pauses_a_running_run_behind_it(session_of, monkeypatch):
+def test_one_step_pauses_a_running_run_behind_it(session_of, sleep_instead):
     session, directory = session_of()
     send(directory, "step")
     looks = iter(range(3))
@@ -128,7 +127,7 @@ def test_one_step_pauses_a_running_run_behind_it(session_of, monkeypatch):
         if next(looks) == 2:
             send(directory, "stop")
 
-    monkeypatch.setattr(time, "sleep", stop_later)
+    sleep_instead(stop_later)
     session.run()
     assert records_of(directory)["step"].tolist() == [1]
 
@@ -234,7 +233,7 @@ def test_a_command_that_cannot_be_understood_is_refused_and_harms_nothing(sessio
     assert "is not a command to a run" in acks[0]["reason"]
 
 
-def test_the_first_number_that_is_not_finite_pauses_the_run(session_of, monkeypatch):
+def test_the_first_number_that_is_not_finite_pauses_the_run(session_of, sleep_instead):
     session, directory = session_of()
     weight = session.trainer.model.blocks[0].attention.qkv.weight
 
@@ -248,7 +247,7 @@ def test_the_first_number_that_is_not_finite_pauses_the_run(session_of, monkeypa
         seen.append(read_state(directory))
         send(directory, "resume")
 
-    monkeypatch.setattr(time, "sleep", look_then_resume)
+    sleep_instead(look_then_resume)
     with hold_worker_lock(directory):
         assert session.run() == "finished"
     assert (seen[0].state, seen[0].reason, seen[0].step) == ("paused", "non_finite", 5)
@@ -487,7 +486,7 @@ def test_what_is_due_is_written_behind_the_steps_that_a_burst_still_owed(session
 
 
 def test_a_number_that_is_not_finite_halts_a_burst_at_its_very_step(
-    session_of, in_bursts, monkeypatch
+    session_of, in_bursts, sleep_instead
 ):
     session, directory = session_of(**NOTHING_DUE)
     name = "blocks.0.attention.qkv.weight"
@@ -507,7 +506,7 @@ def test_a_number_that_is_not_finite_halts_a_burst_at_its_very_step(
         before["after"] = weight.detach().clone()
         send(directory, "stop")
 
-    monkeypatch.setattr(time, "sleep", look_then_stop)
+    sleep_instead(look_then_stop)
     with hold_worker_lock(directory):
         assert session.run() == "stopped"
     state = before["state"]
@@ -534,7 +533,7 @@ def test_the_watched_step_is_read_alone(session_of, in_bursts):
 
 
 def test_a_change_for_a_step_that_a_burst_takes_back_is_still_to_come(
-    session_of, in_bursts, monkeypatch
+    session_of, in_bursts, sleep_instead
 ):
     session, directory = session_of(**CONSTANT_RATE, **NOTHING_DUE)
     session._changes = [(6, 0.5)]
@@ -549,7 +548,7 @@ def test_a_change_for_a_step_that_a_burst_takes_back_is_still_to_come(
         bad.clear()
         send(directory, "resume")
 
-    monkeypatch.setattr(time, "sleep", look_then_resume)
+    sleep_instead(look_then_resume)
     with hold_worker_lock(directory):
         assert session.run() == "finished"
     assert seen[0] == (4, 1.0)
