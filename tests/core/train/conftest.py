@@ -218,8 +218,13 @@ def sleep_instead(monkeypatch):
 
     def take_its_place(call):
         own, sleep = threading.current_thread(), time.sleep
-        monkeypatch.setattr(
-            time, "sleep", call if threading.current_thread() is own else sleep
-        )
+
+        def in_own_thread(seconds):
+            if threading.current_thread() is own:
+                call(seconds)
+            else:
+                sleep(seconds)
+
+        monkeypatch.setattr(time, "sleep", in_own_thread)
 
     return take_its_place
