@@ -137,6 +137,7 @@ def test_each_kind_of_link_keeps_what_was_chosen(page, visit, ready, way):
     path, query, selector = WAYS[way]
     visit(page, path, **FIVE, **query)
     if selector is None:
+        page.locator(".st-key-next_lesson a").wait_for(state="attached")  # which the key presses
         follow(page, ready, lambda: page.keyboard.press("n"))
     else:
         link = page.locator(selector).first

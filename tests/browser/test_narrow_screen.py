@@ -84,8 +84,11 @@ def test_a_chart_that_is_laid_out_anew_on_a_phone_gets_no_more_room_than_its_wor
     page = new_page(width=390, height=844)
     drawn(visit(page, "/rounding-and-overflow", rounding_tab="line"))
     room = f"document.querySelector('{CHART}')._fullLayout.width"
+    page.until(f"{room} > 390")
     page.wait_for_timeout(1500)  # it has grown until its words stand apart
     before = page.evaluate(room)
     page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(500)  # it is drawn anew, as wide as the screen at first
+    page.until(f"{room} >= {before}")
     page.wait_for_timeout(1500)
-    assert page.evaluate(room) == before > 390
+    assert page.evaluate(room) == before
