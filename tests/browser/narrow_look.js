@@ -5,8 +5,7 @@
   const outOf = (each) => each.parentElement ?? each.getRootNode().host ?? null;
   const meet = (a, b) => ({ left: Math.max(a.left, b.left), right: Math.min(a.right, b.right),
     top: Math.max(a.top, b.top), bottom: Math.min(a.bottom, b.bottom) });
-  const wide = (box) => box.right - box.left;
-  const high = (box) => box.bottom - box.top;
+  const wide = (box) => box.right - box.left, high = (box) => box.bottom - box.top;
   // What an SVG's clip path leaves of a text, in pixels of the screen.
   const clipOf = (each) => {
     const name = getComputedStyle(each).clipPath.match(/#([^")]+)/)?.[1];
@@ -16,7 +15,7 @@
     const [from, to] = [[x, y], [x + w, y + h]].map((point) => new DOMPoint(...point).matrixTransform(each.getScreenCTM()));
     return { left: from.x, top: from.y, right: to.x, bottom: to.y };
   };
-  const texts = [], cut = [];
+  const texts = [], cut = [], fields = [];
   const look = (box, parent, words) => {
     let [left, scrolls] = [box, false];
     for (let each = parent; each && each !== main && each !== document.body; each = outOf(each)) {
@@ -52,7 +51,7 @@
       const at = walker.currentNode;
       if (at.shadowRoot) walk(at.shadowRoot);
       if (at.matches?.("input:not([type=range])") && at.checkVisibility(shown) && widthOf(at) > at.clientWidth + 1)
-        cut.push(at.value);
+        fields.push(at.value);
       const [words, parent] = [at.textContent.trim(), at.parentElement];
       if (at.nodeType !== 3 || !words || !parent || parent.closest(ignored) || !parent.checkVisibility(shown)) continue;
       const range = document.createRange();
@@ -85,7 +84,8 @@
   const row = pictures.filter((each) => each === first || isBeside(each, first)).map(boxOf); // two are compared
   const rail = [...main.querySelectorAll(".st-key-page_rail")].find(seen);
   return {
-    cut, overlaps, narrow,
+    // What a field has no room for may be said whole elsewhere: an error's text in the headline.
+    cut: [...cut, ...fields.filter((each) => !texts.some(({ words }) => words === each))], overlaps, narrow,
     share: first ? Math.min((Math.max(...row.map(({ right }) => right)) - Math.min(...row.map(({ left }) => left))) / innerWidth, 1) : 1,
     top: first ? Math.round(boxOf(first).top) : null,
     controls_first: Boolean(first && rail && boxOf(rail).top < boxOf(first).bottom - 1),
