@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 GOAL: Final = 300  # milliseconds
+# One job in both checkouts, whatever their defaults; older names lead to those of today.
+_MODEL: Final = "fits_model=llama-3.1-8b&fits_device=h100-sxm&fits_tokens=4096"
+_LENGTHS: Final = "Sequence length|Context length"
 # Address, and a pattern of the slider's name: behind "|" what older checkouts called it.
 SLIDERS: Final = (
     ("bit-layouts?bits_tab=designer", "Exponent bits"),
@@ -43,7 +46,8 @@ SLIDERS: Final = (
     ("serving", r"Context length|^Context \(tokens\)"),
     ("serving", "Concurrent sequences|Sequences at once"),
     ("parallelism", "Tensor-parallel size|Tensor ranks"),
-    ("what-fits?fits_tab=reach", "Sequence length"),
+    (f"what-fits?fits_tab=reach&fits_work=serve&fits_devices=1&{_MODEL}", _LENGTHS),
+    (f"what-fits?fits_tab=reach&fits_work=train&fits_devices=8&{_MODEL}", _LENGTHS),
 )
 # Streamlit makes a new chart for new numbers; the picture is done at the last change inside it. The
 # designer draws no chart: there the headline says that the numbers are new.

@@ -316,18 +316,30 @@ def pick(
         st.session_state[key] = value if kept is None else kept(value)
     visible = not settings.is_hidden(page, name)
     if visible:
-        used = show(key=key, disabled=disabled or settings.locked())
+        at_default = _needs_no_field(key, raw, accepted, kept)
+        used = (
+            accepted.default
+            if at_default
+            else show(key=key, disabled=disabled or settings.locked())
+        )
     else:
         used = asked if asked is not None else _last_used(key, accepted)
     notes = link.book()
     notes.used[key], notes.known[key] = used, (raw, st.session_state.get(key))
     written = accepted.write(used)
-    default = accepted.write(accepted.default)
-    link.register(key, written, default=default, visible=visible)
+    link.register(key, written, default=accepted.write(accepted.default), visible=visible)
     notes.holds[key] = partial(_hold, accepted, kept)
     if raw is not None and asked is None:
         link.refuse(key, raw, allowed=accepted.allowed(), used=written)
     return used
+
+
+def _needs_no_field(
+    key: str, raw: str | None, accepted: Accepts[T], kept: Callable[[T], object] | None
+) -> bool:
+    """Return whether an input out of sight is at its default: each field costs a millisecond."""
+    default = accepted.default if kept is None else kept(accepted.default)
+    return sides.is_unseen() and raw is None and st.session_state.get(key, default) == default
 
 
 def _is_news(key: str, raw: str | None, held: object) -> bool:

@@ -49,10 +49,13 @@ def largest_number(fits: Callable[[int], bool], most: int) -> int:
     return low
 
 
-def largest_that_fits(spec: ModelSpec, job: Job, device: DeviceSpec, size: Size) -> Answer:
+def largest_that_fits(
+    spec: ModelSpec, job: Job, device: DeviceSpec, size: Size, known: int | None = None
+) -> Answer:
     """Return the most sequences at once, or the longest sequences, that fit.
 
-    The search ends at a million sequences, or at the model's own context.
+    The search ends at a million sequences, or at the model's own context. What an earlier one has
+    found is `known`.
 
     Raises:
         ValueError: If the model cannot be split as the job asks.
@@ -63,7 +66,9 @@ def largest_that_fits(spec: ModelSpec, job: Job, device: DeviceSpec, size: Size)
         return job.sized(size, amount).need(spec)
 
     capacity = device.memory_usable
-    found = largest_number(lambda amount: need(amount).amount <= capacity, limit)
+    found = known
+    if found is None:
+        found = largest_number(lambda amount: need(amount).amount <= capacity, limit)
     beyond = first_failing(need(found + 1), capacity) if found < limit else None
     return Answer(
         amount=found,

@@ -130,14 +130,17 @@ def _edges(
     return edges(spec, job, device, numbers)
 
 
+@st.cache_data(max_entries=256, show_spinner=False)
+def _longest(spec: ModelSpec, job: Job, device: DeviceSpec) -> int:
+    return largest_that_fits(spec, job, device, "tokens").amount
+
+
 def reach(case: Case) -> Shown:
     """Show how many sequences of which length fit on so many devices, twice and four times."""
     number, job = case.plan.num_devices, PlannedJob(case.plan)
     spec, device = case.plan.spec, case.chosen.device.device
     numbers = tuple(sorted({1, number, 2 * number, 4 * number}))
-    any_size = job.sized("tokens", spec.seq_len).sized(
-        "sequences", 1
-    )  # the edges go through all sizes
+    any_size = job.sized("tokens", spec.seq_len).sized("sequences", 1)
     found = _edges(spec, any_size, device, numbers)
     here = (case.read_tokens, case.sequences)
     picture = reach_picture(found, here, sequences_label(case.plan.work), look())
@@ -146,7 +149,10 @@ def reach(case: Case) -> Shown:
     except ValueError as error:
         said, beside = str(error), None
     else:
-        most = largest_that_fits(spec, job, device, "sequences")
+        known = [
+            by_length(edge).get(case.read_tokens) for edge in found if edge.num_devices == number
+        ]
+        most = largest_that_fits(spec, job, device, "sequences", *known)
         said, beside = sentence(case, number, most), partial(_show_answers, case, job, most)
         note_context(case)
     return Shown(
@@ -183,7 +189,8 @@ def _show_answers(case: Case, job: Job, sequences: Answer) -> None:
     """Show what else follows: lengths, bytes, devices, models."""
     spec, device = case.plan.spec, case.chosen.device.device
     about = "≈ " if is_uncertain(spec) else ""
-    tokens = largest_that_fits(spec, job, device, "tokens")
+    longest = _longest(spec, job.sized("tokens", spec.seq_len), device)
+    tokens = largest_that_fits(spec, job, device, "tokens", longest)
     reason = _("the model's own context") if tokens.at_limit else _(tokens.reason)
     st.metric(
         _("Longest sequence, {count} concurrent").format(count=f"{case.sequences:,}"),

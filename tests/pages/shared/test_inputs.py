@@ -182,6 +182,35 @@ def test_a_hidden_input_is_absent_but_its_link_value_holds(open_script, hide, sa
     assert said(app) == []
 
 
+OUT_OF_SIGHT = """
+from pages.shared.inputs import Inputs
+from pages.shared.sides import out_of_sight
+ask = Inputs("demo")
+with out_of_sight("demo"):
+    many = ask.slider("many", "Many", 1, 9, default=3, step=1)
+    one = ask.selectbox("one", "One", ("a", "b"), default="a")
+st.button("back", on_click=lambda: (ask.set("many", 3), ask.set("one", "a")))
+st.session_state["read"] = (many, one)
+"""
+
+
+def fields_of(app):
+    return [each.key for each in (*app.slider, *app.text_input) if each.key.startswith("demo_")]
+
+
+def test_an_input_out_of_sight_has_a_field_only_while_it_is_not_at_its_default(open_script):
+    app = open_script(OUT_OF_SIGHT)
+    assert app.session_state["read"] == (3, "a")
+    assert fields_of(app) == []
+
+    app = open_script(OUT_OF_SIGHT, demo_many="7", demo_one="b")
+    assert app.session_state["read"] == (7, "b")
+    assert fields_of(app) == ["demo_many", "demo_one"]
+
+    app.button[0].click().run().run()
+    assert app.session_state["read"] == (3, "a")
+
+
 def test_a_hidden_input_keeps_what_it_was_when_it_was_seen(open_script):
     app = open_script(ALL)
     app.slider(key="d_n").set_value(9).run()
