@@ -37,7 +37,6 @@ SLIDERS: Final = (
         "Number of weights|^Weights",
     ),
     ("low-precision-training?lowp_tab=matmul", "Inner dimension K"),
-    ("training-memory", "Micro-batch size"),
     ("training-memory", "Sequence length|Tokens of a sequence"),
     ("training-memory?memory_tab=items", "Sequence length"),
     ("flops-and-time?flops_tab=components", "Sequence length|Context in tokens"),

@@ -245,6 +245,19 @@ def test_the_longest_sequence_is_one_that_the_context_ranks_can_share():
     assert longest.amount % 128 == 0 < longest.amount
 
 
+def test_what_the_edges_have_found_gives_the_same_answer_as_a_search():
+    num_compared = 0
+    for plan in PLANS[::8]:
+        spec, device, job = plan.spec, plan.cluster.device, PlannedJob(plan)
+        any_size = job.sized("tokens", spec.seq_len).sized("sequences", 1)
+        for edge in solve.edges(spec, any_size, device, (plan.num_devices,)):
+            for tokens, known in solve.by_length(edge).items():
+                case = (spec, job.sized("tokens", tokens), device, "sequences")
+                assert solve.largest_that_fits(*case, known) == solve.largest_that_fits(*case), plan
+                num_compared += 1
+    assert num_compared > 50
+
+
 def test_as_a_job_of_the_map_a_plan_keeps_its_split_and_says_what_binds_on_the_most_devices():
     """131,072 tokens on one device each: more devices share the states, not the activations."""
     recipe = replace(plan_of_70b().recipe, seq_len=131_072, checkpointing="selective")
