@@ -66,19 +66,21 @@ types: $(VENV)/installed-tests
 	$(call say,Types)
 	@$(BIN)/mypy
 
+# What fails beside others on a busy machine must pass alone, in a second run that names it.
+AGAIN = $(BIN)/pytest --last-failed --last-failed-no-failures none --exitfirst -v
+
 tests: $(VENV)/installed-tests
 	$(call say,Tests)
 	@$(BIN)/coverage erase
-	@$(BIN)/pytest -m "not browser" -n $(JOBS) --cov --cov-report=
+	@$(BIN)/pytest -m "not browser" -n $(JOBS) --cov --cov-report= || $(AGAIN) -m "not browser"
 	$(call say,Coverage)
 	@$(BIN)/coverage report
 
 # Files that train take turns on one core (tests/browser/conftest.py); the others have the second.
-# What fails beside them on a busy machine must pass alone, in a second run that names it.
 browser-tests: $(VENV)/installed-tests browser
 	$(call say,Browser tests)
 	@$(BIN)/pytest tests/browser -n $(JOBS) --dist loadgroup \
-		|| $(BIN)/pytest tests/browser --last-failed --last-failed-no-failures none --exitfirst -v
+		|| $(AGAIN) tests/browser
 
 # A Chromium or Chrome of this machine if there is one, else Playwright's own, kept in .venv.
 browser: $(VENV)/installed-tests
