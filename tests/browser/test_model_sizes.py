@@ -13,7 +13,7 @@ def test_a_round_number_and_a_pasted_config_take_the_models_place(page, visit):
     number.fill("7")
     number.press("Enter")
     until_headline(page, "The weights of 7B take 13.0 GiB", "startsWith")
-    page.until("document.querySelector('.js-plotly-plot').textContent.includes('26.1 GiB')")
+    page.until("document.querySelector('.js-plotly-plot')?.textContent.includes('26.1 GiB')")
     number.fill("0")
     number.press("Enter")
     until_headline(page, "The weights of Llama-3.1 8B", "startsWith")

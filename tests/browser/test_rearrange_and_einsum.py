@@ -12,7 +12,7 @@ def test_a_longer_axis_redraws_the_cells_and_the_shapes(page, visit, screenshot)
 
     press(page, "Length of h", "ArrowRight")
     until_headline(page, "(2, 4, 9) → (2, 3, 4, 3)")
-    page.until("document.querySelector('.js-plotly-plot').textContent.includes('(2, 3, 4, 3)')")
+    page.until("document.querySelector('.js-plotly-plot')?.textContent.includes('(2, 3, 4, 3)')")
     screenshot(page, "rearrange-and-einsum")
 
 

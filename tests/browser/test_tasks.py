@@ -52,8 +52,9 @@ class Reader:
         field.press("Enter")
 
     def follow(self, part):
-        """Click the first link whose address holds this."""
-        self.click(self.page.locator(f"[data-testid=stPageLink] a[href*={json.dumps(part)}]"))
+        """Click the first link whose address holds this, once the search has found it."""
+        links = f"[data-testid=stPageLink] a[href*={json.dumps(part)}]"
+        self.click(self.page.locator(f"{links}:not(.st-key-home_steps a)"))
         self.page.wait_for_url(re.compile(re.escape(part)))
         self.ready(self.page)
 
