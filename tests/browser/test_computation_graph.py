@@ -178,7 +178,7 @@ def test_a_clicked_box_is_explained_below_and_stays_chosen_and_in_its_place(open
     act(page, "in").click()
     seen, before = place(page), headline(page)
     press(page, "Change of w", *["ArrowRight"] * 4)
-    page.until("document.querySelector('.st-key-headline p').innerText.includes('+0.3')")
+    page.until("document.querySelector('.st-key-headline p')?.innerText.includes('+0.3')")
     rested(page)
     assert headline(page) != before
     assert place(page) == seen

@@ -55,7 +55,7 @@ def why_not(shape, source):
 
 def until_body(page, *words):
     for each in words:
-        page.until(f"document.querySelector('[data-testid=stMain]').innerText.includes({each!r})")
+        page.until(f"document.querySelector('[data-testid=stMain]')?.innerText.includes({each!r})")
 
 
 def choose_example(page):

@@ -713,4 +713,4 @@ def test_that_a_new_process_goes_on_is_not_said_of_one_that_has_ended(watching, 
     page.get_by_text("A new process goes on from the last checkpoint.").wait_for()
     run.state("failed", reason="error")
     page.until(f"{VIEW}.history.state.state === 'failed'")
-    page.until("document.querySelector('.live-ack').textContent === ''")
+    page.until("document.querySelector('.live-ack')?.textContent === ''")

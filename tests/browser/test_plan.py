@@ -91,7 +91,7 @@ def test_the_first_screen_of_the_plan_says_what_fits_what_it_costs_and_what_to_c
     buttons = [page.locator(f".st-key-plan_change_{place} button").first for place in range(3)]
     assert all(each.is_visible() for each in buttons)
     buttons[-1].click()
-    page.until(f"document.querySelector('{HEADLINE}').innerText.includes('65.5')")
+    page.until(f"document.querySelector('{HEADLINE}')?.innerText.includes('65.5')")
     phone = visit(new_page(width=390, height=844, lang=lang), "/what-fits", **SEVENTY)
     drawn(phone)
     assert phone.evaluate(LINES) <= 5

@@ -73,7 +73,7 @@ def test_a_poster_bears_what_the_page_says_and_a_code_that_leads_back(
 
     page.goto(link)
     page.locator(".st-key-headline").wait_for()
-    page.until(f"document.querySelector('.st-key-headline').innerText === {shown!r}")
+    page.until(f"document.querySelector('.st-key-headline')?.innerText === {shown!r}")
 
 
 def test_nothing_of_a_poster_is_cut_or_lies_on_something_else(opened, tmp_path):
