@@ -6,6 +6,7 @@ Source of the shape: the README of nanoGPT (Karpathy, MIT licence), "only have a
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from core.train.child import ROOT, child_environment
 from core.train.start.timing import TimingError
 
 STEPS_A_TURN: Final = 20
+PLAIN: Final = {**os.environ, "PYTHONPATH": str(ROOT)}
 PEER: Final = "nanoGPT, fp32"
 TOKENS_PER_STEP: Final = 12 * 64
 MIN_PAIRS: Final = 3
@@ -43,7 +45,8 @@ class Contender:
             subprocess.Popen(  # noqa: S603  our own module under our own interpreter
                 [sys.executable, "-m", "core.train.start.stopwatch", *arguments],
                 cwd=ROOT,
-                env=child_environment(),
+                # A clone runs as it is found; it needs to find this module only.
+                env=PLAIN if arguments[0] == "peer" else child_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
