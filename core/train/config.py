@@ -3,22 +3,59 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from core.language import N_, _
 from core.models import GPTShape
+from core.models.spec import ModelSpec
 
 JSON = dict[str, Any]
 TokenizerName = Literal["character", "byte", "bpe"]
-PrecisionName = Literal["auto", "fp32", "bf16", "bf16_fp32_attention", "fp16"]
+PrecisionName = Literal[
+    "auto",
+    "fp32",
+    "bf16",
+    "bf16_fp32_attention",
+    "fp16",
+    "fp16_unscaled",
+    "pure_bf16",
+    "pure_fp16",
+]
+OptimizerName = Literal["adamw", "adam", "sgd", "momentum", "rmsprop", "adagrad", "muon"]
+ScheduleName = Literal["cosine", "linear", "constant", "step"]
+FamilyName = Literal["gpt", "llama"]
+# What Break it switches on: a mistake in the loop or the model that no setting can make.
+MistakeName = Literal[
+    "",
+    "no_zero_grad",
+    "no_eval",
+    "normal_init",
+    "unshifted_target",
+    "leaky_mask",
+    "unshuffled",
+    "undivided",
+]
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 
 TOKENIZERS: Final = ("character", "byte", "bpe")
-PRECISIONS: Final = ("auto", "fp32", "bf16", "bf16_fp32_attention", "fp16")
+PRECISIONS: Final = get_args(PrecisionName)
+OPTIMIZERS: Final = get_args(OptimizerName)
+SCHEDULES: Final = get_args(ScheduleName)
+FAMILIES: Final = get_args(FamilyName)
+MISTAKES: Final = get_args(MistakeName)
 DEVICES: Final = ("auto", "cpu", "cuda", "mps")
-CHOICES: Final = {"tokenizer": TOKENIZERS, "precision": PRECISIONS, "device": DEVICES}
+CHOICES: Final = {
+    "tokenizer": TOKENIZERS,
+    "precision": PRECISIONS,
+    "optimizer": OPTIMIZERS,
+    "schedule": SCHEDULES,
+    "family": FAMILIES,
+    "mistake": MISTAKES,
+    "device": DEVICES,
+}
 
 DEFAULT_BPE_VOCABULARY: Final = 1024
+FFN_MULTIPLE: Final = 8  # a Llama-like model's inner width is rounded up to it
 
 # field: lowest and highest value that a run accepts
 LIMITS: Final[Mapping[str, tuple[float, float]]] = {
@@ -36,6 +73,10 @@ LIMITS: Final[Mapping[str, tuple[float, float]]] = {
     "weight_decay": (0.0, 10.0),
     "beta1": (0.0, 0.9999),
     "beta2": (0.0, 0.99999),
+    "eps": (0.0, 1.0),
+    "dropout": (0.0, 0.9),
+    "num_kv_heads": (0, 64),
+    "lora_rank": (0, 256),
     "grad_clip": (0.0, 1000.0),
     "seed": (0, 2**31 - 1),
     "eval_interval": (1, 1_000_000),
@@ -65,6 +106,16 @@ class TrainConfig:
         learning_rate: The highest, reached after `warmup_steps`; the cosine ends at the lowest.
         weight_decay: Leaves one-dimensional weights alone.
         grad_clip: Largest gradient norm; 0 switches clipping off.
+        optimizer: Row of `core.train.learning.optimizers`; each is torch's own class.
+        eps: What the optimizer adds to the root of the second moment, if it has one.
+        schedule: What follows the warm-up: half a cosine, a line, nothing, or steps of a tenth.
+        dropout: Share of the activations that training sets to zero.
+        family: Our GPT, or a Llama-like model: RMSNorm, rotary positions, SwiGLU, grouped heads.
+        num_kv_heads: Of a Llama-like model; 0 for as many as there are heads.
+        checkpointing: Whether the backward pass computes each block's activations again.
+        compile: Whether torch.compile makes kernels of the model first.
+        lora_rank: Train adapters of this rank beside frozen weights of a parent run; 0 for none.
+        mistake: What is done wrong on purpose; "" for a healthy run.
         precision: "auto" is resolved by measuring before the run starts.
         device: "auto" takes CUDA, then MPS, then the CPU.
         gpu: On CUDA which GPU: a UUID or its beginning, or a number among the visible ones; empty
@@ -97,6 +148,16 @@ class TrainConfig:
     beta1: float = 0.9
     beta2: float = 0.95
     grad_clip: float = 1.0
+    optimizer: OptimizerName = "adamw"
+    eps: float = 1e-8
+    schedule: ScheduleName = "cosine"
+    dropout: float = 0.0
+    family: FamilyName = "gpt"
+    num_kv_heads: int = 0
+    checkpointing: bool = False
+    compile: bool = False
+    lora_rank: int = 0
+    mistake: MistakeName = ""
     precision: PrecisionName = "auto"
     device: DeviceName = "auto"
     gpu: str = ""
@@ -123,6 +184,8 @@ class TrainConfig:
                 text = _(_NOT_A_CHOICE)
                 raise ValueError(text.format(name=name, value=value, choices=_(", ").join(choices)))
         self.shape(vocab_size=1)
+        if self.family == "llama":
+            self.spec(vocab_size=1)
 
     def shape(self, vocab_size: int) -> GPTShape:
         """Return the model's shape once the text has told how many tokens there are."""
@@ -133,6 +196,37 @@ class TrainConfig:
             vocab_size=vocab_size,
             seq_len=self.seq_len,
         )
+
+    def spec(self, vocab_size: int) -> ModelSpec:
+        """Return the Llama-like model: three matrices of 8/3 widths where our GPT has two of four.
+
+        Raises:
+            ValueError: If the key heads do not divide the heads, or a head's width is odd.
+        """
+        head_dim = self.hidden_dim // self.num_heads
+        if head_dim % 2:
+            text = _(
+                "hidden_dim {width} gives each of {heads} heads {head_dim} channels, and rotary "
+                "positions turn channels in pairs; choose a multiple of {multiple}."
+            )
+            sizes = {"width": self.hidden_dim, "heads": self.num_heads, "head_dim": head_dim}
+            raise ValueError(text.format(**sizes, multiple=2 * self.num_heads))
+        return ModelSpec(
+            name="Llama-like",
+            num_layers=self.num_layers,
+            hidden_dim=self.hidden_dim,
+            num_heads=self.num_heads,
+            num_kv_heads=self.num_kv_heads or self.num_heads,
+            head_dim=head_dim,
+            ffn_dim=-(-8 * self.hidden_dim // (3 * FFN_MULTIPLE)) * FFN_MULTIPLE,
+            vocab_size=vocab_size,
+            seq_len=self.seq_len,
+            tied=True,
+        )
+
+    def sizes(self, vocab_size: int) -> GPTShape | ModelSpec:
+        """Return the sizes of the model that is trained, as its family has them."""
+        return self.spec(vocab_size) if self.family == "llama" else self.shape(vocab_size)
 
     @property
     def may_use_cuda(self) -> bool:
@@ -200,6 +294,8 @@ def setting(text: str) -> tuple[str, object]:
         return key, value
     if value.lower() == "none":
         return key, None
+    if isinstance(_DEFAULTS.get(key), bool) and value.lower() in ("true", "false"):
+        return key, value.lower() == "true"
     for kind in (int, float):
         try:
             return key, kind(value)
