@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import torch
 
@@ -18,6 +19,9 @@ from core.train.run.store import RunStore
 from core.train.text.dataset import Dataset, load_dataset
 from core.train.worker.checkpoint import load_checkpoint
 from core.train.worker.observer import Observer
+
+if TYPE_CHECKING:  # a run of one process does without torch.distributed
+    from core.train.worker.company import Company
 
 STATE_SECONDS: Final = 0.5  # how often state.json follows the run
 IDLE_SECONDS: Final = 0.02  # between two looks into the inbox while nothing is due
@@ -240,12 +244,22 @@ class Session:
 
 
 def open_session(
-    config: TrainConfig, store: RunStore, device: torch.device, stop: StopSignal | None = None
+    config: TrainConfig,
+    store: RunStore,
+    device: torch.device,
+    stop: StopSignal | None = None,
+    company: "Company | None" = None,
 ) -> Session:
-    """Return the session of a run of a resolved precision, at its newest readable checkpoint."""
+    """Return the session of a run of a resolved precision, at its newest readable checkpoint.
+
+    `company`: the other processes of the run, if it has several.
+    """
     directory = store.directory
     dataset = load_dataset(directory / "data")
-    trainer, saved = _newest_trainer(config, dataset, device, store)
+    fresh = partial(company.trainer if company else _fresh_trainer, config, dataset, device)
+    trainer, saved = _newest_trainer(fresh, store, config)
+    if company:
+        company.begin(trainer, dataset, directory.name)
     forget_milestones(directory, after=trainer.step)
     text, prompt = dataset.text, dataset.prompt
     sampler = Sampler(text, dataset.tokenizer, prompt, config.seed, config.precision)
@@ -255,18 +269,17 @@ def open_session(
 
 
 def _newest_trainer(
-    config: TrainConfig, dataset: Dataset, device: torch.device, store: RunStore
+    fresh: Callable[[], Trainer], store: RunStore, config: TrainConfig
 ) -> tuple[Trainer, Orders]:
     for path in reversed(checkpoints(store.directory)):
         # A file that cannot be loaded may leave a trainer half changed: each try has its own.
-        trainer = _fresh_trainer(config, dataset, device)
+        trainer = fresh()
         try:
             return trainer, load_checkpoint(path, trainer)
         except ValueError as error:
             told = {"tensor": path.name, "message": str(error)}
             store.append_event("finding", 0, finding="damaged_checkpoint", **told)
-    at_first = Orders(max_steps_per_second=config.max_steps_per_second)
-    return _fresh_trainer(config, dataset, device), at_first
+    return fresh(), Orders(max_steps_per_second=config.max_steps_per_second)
 
 
 def _fresh_trainer(config: TrainConfig, dataset: Dataset, device: torch.device) -> Trainer:
