@@ -1,7 +1,7 @@
 """Kill either rank of a run again and again, resume it with one, two and three, compare the losses.
 
 The oracle is the same run, in one process, that nobody disturbs. Killed are rank 0 and the others
-in turns, by SIGKILL, some steps after the run goes on; every second kill finds two ranks or three.
+in turns, by SIGKILL, some steps after the run goes on; a life has two ranks, then three, then one.
 """
 
 import argparse
@@ -50,7 +50,8 @@ def lose(directory: Path, processes: Processes, rank: int, at_step: int) -> str:
     """Give the run a life that ends with the loss of a rank; return how the run tells of it."""
     torchrun = spawn_worker(directory, processes=processes)
     wait_for_step(directory, psutil.Process(torchrun.pid), at_step)
-    ranks = {int(it.environ()["RANK"]): it for it in psutil.Process(torchrun.pid).children()}
+    own = psutil.Process(torchrun.pid)  # torchrun, or the worker itself where it is alone
+    ranks = {int(it.environ()["RANK"]): it for it in own.children()} or {0: own}
     ranks[rank].kill()
     torchrun.wait(PATIENCE)
     left = [it for it in ranks.values() if it.is_running() and it.status() != "zombie"]
@@ -73,14 +74,14 @@ def main() -> None:
         os.environ["B2G_STATE_DIR"] = place
         settings = {**SETTINGS, "num_steps": num_steps}
         disturbed, straight = (make_run(Path(place) / "runs", **settings) for _two in "ab")
-        for kill, count in zip(range(chosen.kills), cycle((2, 3)), strict=False):
+        for kill, count in zip(range(chosen.kills), cycle((2, 3, 1)), strict=False):
             at_step = read_state(disturbed).step + chance.randint(5, STEPS_PER_LIFE - 5)
-            rank = kill // 2 % 2 * chance.randint(1, count - 1)
+            rank = kill % 2 * chance.randint(0, count - 1)
             processes = Processes(count=count, sharding=chosen.sharding)
             told = lose(disturbed, processes, rank, at_step)
             data = check_files(disturbed, data)
             print(f"kill {kill + 1}: rank {rank} of {count} at step {at_step}: {told}", flush=True)
-        for run in (disturbed, straight):  # the last life has one process
+        for run in (disturbed, straight):
             if (code := spawn_worker(run).wait()) != 0:
                 raise SystemExit(f"{run} ended with {code}: {read_state(run)}")
         found, expected = steps(disturbed), steps(straight)

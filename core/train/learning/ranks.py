@@ -154,7 +154,8 @@ class RankTrainer(Trainer):
         whole = dict(self.model.named_parameters())
         for block in self.model.blocks:
             fully_shard(block, mesh=mesh)
-        fully_shard(self.model, mesh=mesh)
+        # The rest too is given back after the forward pass: each weight is gathered twice a pass.
+        fully_shard(self.model, mesh=mesh, reshard_after_forward=True)
         self._module = self.model
         now = self.model.named_parameters()
         pieces: dict[Tensor, Tensor] = {whole[name]: piece for name, piece in now}

@@ -6,9 +6,16 @@ the step before, for watching them would slow what the seconds measure.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Self
+from pathlib import Path
+from typing import Final, Self
 
-from core.train.run.events import Event
+from core.budget.item import Item, Number, counted, total
+from core.budget.parallel.traffic import ALL_REDUCE, GATHER, RING, SCATTER, ZERO
+from core.language import N_
+from core.train.run.directory import EVENTS_FILE
+from core.train.run.events import Event, parse_lines
+
+_TAIL_BYTES: Final = 512 * 1024  # of a run's events: the newest measured step lies in them
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,3 +63,36 @@ def newest_rows(events: Iterable[Event]) -> tuple[RankRow, ...]:
         if len(rows) == next(iter(rows.values())).count:
             return tuple(rows[rank] for rank in sorted(rows))
     return ()
+
+
+def read_newest_rows(directory: Path) -> tuple[RankRow, ...]:
+    """Return the rows of a run's newest measured step, from the end of its events; () if none."""
+    try:
+        with (directory / EVENTS_FILE).open("rb") as file:
+            file.seek(max(file.seek(0, 2) - _TAIL_BYTES, 0))
+            return newest_rows(parse_lines(file.read())[0])
+    except OSError:
+        return ()
+
+
+def predicted_sent(
+    num_params: int, bytes_per_value: int, *, count: int, sharding: str, passes: int
+) -> Item:
+    """Return what a rank sends in a step, as Parallelism counts it, `passes` accumulated.
+
+    DDP adds the gradients up once a step. FSDP2 here does so too, and gathers the weights for each
+    forward and each backward pass.
+    """
+    values: dict[str, Number] = {
+        "num_ranks": count,
+        "num_weights": num_params,
+        "num_gradients": num_params,
+        "gradient_bytes": bytes_per_value,
+        "weight_bytes": bytes_per_value,
+    }
+    if sharding == "ddp":
+        return counted(N_("all-reduce of gradients"), ALL_REDUCE, values, RING)
+    scatter = counted(N_("reduce-scatter of gradients"), SCATTER, {**values, "num_times": 1}, ZERO)
+    times = {**values, "num_times": 2 * passes}
+    gather = counted(N_("all-gather of weights"), GATHER, times, ZERO)
+    return total(N_("communication"), [scatter, gather], source=ZERO)
