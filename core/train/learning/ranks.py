@@ -7,7 +7,7 @@ Each rank takes its part of every batch; the gradients and the losses are those 
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from typing import Any, Final, Self, cast
@@ -19,7 +19,6 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import FSDPModule, fully_shard
 from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
-from torch.optim import Optimizer
 from torch.profiler import ProfilerActivity, profile
 from torch.utils._pytree import tree_map_only
 
@@ -33,7 +32,7 @@ WAIT_FOR_ORDERS: Final = timedelta(days=30)  # a class may pause a run over a ho
 WAIT_FOR_NUMBERS: Final = timedelta(minutes=10)  # within a step no rank is that much slower
 
 # What rank 0 tells the others.
-_END, _STEP, _MEASURED_STEP, _VALIDATE, _GATHER, _GATHER_ALL = range(6)
+_END, _STEP, _MEASURED_STEP, _VALIDATE, _CHECK, _GATHER, _GATHER_ALL, _TAKE = range(8)
 _LOST_WORDS: Final = ("gloo", "nccl", "connection closed", "connection reset", "timed out")
 
 
@@ -109,7 +108,6 @@ class RankTrainer(Trainer):
         self.rank, self.count = dist.get_rank(), dist.get_world_size()
         self._rows: list[JSON] = []
         self._line, self._is_sharded = line, sharding == "fsdp2"
-        self._vocab_size = vocab_size
         self._memory: JSON | None = None  # of the step before, if that was watched
         self._part_weight = 1.0
         self._module: nn.Module = self.model  # what joins the gradients, once it is spread
@@ -118,38 +116,20 @@ class RankTrainer(Trainer):
         """Give all ranks the state of rank 0, then join them: from here on none steps alone."""
         backend = "nccl" if self.device.type == "cuda" else "gloo"
         self._group = dist.new_group(backend=backend, timeout=WAIT_FOR_NUMBERS)
-        self._take(self._line.share(self._state() if self.rank == 0 else None))
+        state = self._line.share(_state_of(self) if self.rank == 0 else None)
         if self._is_sharded:
             self._shard()
         else:
+            whole = cast("nn.Module", self.forward)
             self._module = DistributedDataParallel(
-                cast("nn.Module", self.forward),
-                process_group=self._group,
-                gradient_as_bucket_view=True,
+                whole, process_group=self._group, gradient_as_bucket_view=True
             )
         self.forward = self._part_of_the_loss
+        self._take(state)
         return self
 
-    def _state(self) -> JSON:
-        state = {
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "scaler": self.scaler.state_dict() if self.scaler else None,
-        }
-        here: JSON = tree_map_only(Tensor, lambda tensor: tensor.cpu(), state)
-        return {**here, "step": self.step}
-
-    def _take(self, state: JSON) -> None:
-        if self.rank == 0:
-            return
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        if self.scaler:
-            self.scaler.load_state_dict(state["scaler"])
-        self.step = state["step"]
-
     def _shard(self) -> None:
-        """Leave each rank its piece of every weight and of what the optimizer knows of it."""
+        """Leave each rank its piece of every weight."""
         mesh = DeviceMesh.from_group(self._group, self.device.type)
         whole = dict(self.model.named_parameters())
         for block in self.model.blocks:
@@ -157,10 +137,40 @@ class RankTrainer(Trainer):
         # The rest too is given back after the forward pass: each weight is gathered twice a pass.
         fully_shard(self.model, mesh=mesh, reshard_after_forward=True)
         self._module = self.model
-        now = self.model.named_parameters()
-        pieces: dict[Tensor, Tensor] = {whole[name]: piece for name, piece in now}
-        _give_pieces(self.optimizer, pieces)
+        pieces = {whole[name]: piece for name, piece in self.model.named_parameters()}
+        for group in self.optimizer.param_groups:
+            group["params"] = [pieces[weight] for weight in group["params"]]
         self._mesh = mesh
+
+    def _take(self, state: JSON) -> None:
+        """Take on a whole state, of which a sharded model keeps its pieces."""
+        with torch.no_grad():
+            for name, weight in self.model.named_parameters():
+                weight.copy_(_piece_like(state["model"][name], weight))
+        self.optimizer.state.clear()
+        weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
+        for number, held in state["optimizer"]["state"].items():
+            like = weights[number]
+            self.optimizer.state[like] = {
+                name: _piece_like(value, like) if torch.is_tensor(value) else value
+                for name, value in held.items()
+            }
+        if self.scaler:
+            self.scaler.load_state_dict(state["scaler"])
+        self.step = state["step"]
+
+    def alone(self) -> Trainer:
+        """Return on rank 0 a trainer that has the whole model."""
+        training, validation = self.training.cpu().numpy(), self.validation.cpu().numpy()
+        return Trainer(
+            self.config, training, validation, self.vocab_size, self.device, in_bursts=False
+        )
+
+    def take(self, alone: Trainer) -> None:
+        """Give all ranks the state of a trainer of rank 0."""
+        self._line.order(_TAKE)
+        self._take(self._line.share(_state_of(alone)))
+        self.trained_seconds = alone.trained_seconds
 
     def _part_of_the_loss(self, token_ids: Tensor, targets: Tensor) -> Tensor:
         loss: Tensor = self._module(token_ids, targets)
@@ -205,19 +215,28 @@ class RankTrainer(Trainer):
         everywhere = DTensor.from_local(norm, self._mesh, [Replicate()])
         torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), most, everywhere)
 
+    def is_finite(self) -> bool:
+        """Say whether every weight is finite, on whichever rank; also misses who was lost."""
+        if self.rank == 0:
+            self._line.order(_CHECK)
+        return not any(self._are_bad(list(self.model.parameters())))
+
     def _first_bad(self) -> str:
         """Name the weight where it began, whichever rank has it."""
-        named = list(self.model.named_parameters())
-        grads = [weight.grad for _name, weight in named]
-        found = [[_has_bad(weight) for _name, weight in named], [_has_bad(each) for each in grads]]
-        bad = torch.tensor(found, dtype=torch.uint8, device=self.device)
-        dist.all_reduce(bad, op=dist.ReduceOp.MAX, group=self._group)
-        weights, gradients = bad.tolist()
-        of_weights = (name for (name, _w), is_bad in zip(named, weights, strict=True) if is_bad)
-        both = list(zip(named, gradients, strict=True))
+        names, weights = zip(*self.model.named_parameters(), strict=True)
+        bad = self._are_bad(list(weights))
+        of_weights = (name for name, is_bad in zip(names, bad, strict=True) if is_bad)
+        bad = self._are_bad([weight.grad for weight in weights])
         # The backward pass comes from the output and carries a bad number on towards the input.
-        of_gradients = (name for (name, _w), is_bad in reversed(both) if is_bad)
-        return next(of_weights, next(of_gradients, ""))
+        both = reversed(list(zip(names, bad, strict=True)))
+        return next(of_weights, next((name for name, is_bad in both if is_bad), ""))
+
+    def _are_bad(self, tensors: Sequence[Tensor | None]) -> list[bool]:
+        bad = torch.tensor(
+            [_has_bad(tensor) for tensor in tensors], dtype=torch.uint8, device=self.device
+        )
+        dist.all_reduce(bad, op=dist.ReduceOp.MAX, group=self._group)
+        return [bool(each) for each in bad.tolist()]
 
     def launch_step(self, watch: AbstractContextManager[object] | None = None) -> LaunchedStep:
         """Do one step with all ranks; the one behind a watched step tells how they spoke."""
@@ -283,7 +302,7 @@ class RankTrainer(Trainer):
         if not self._is_sharded:
             yield self.model
             return
-        model = make_model(self.config, self._vocab_size, self.device)
+        model = make_model(self.config, self.vocab_size, self.device)
         model.load_state_dict(self.weights())
         yield model
 
@@ -297,8 +316,10 @@ class RankTrainer(Trainer):
             _STEP: self._follow_step,
             _MEASURED_STEP: lambda: self._follow_step(self._memory_watch()),
             _VALIDATE: self.validation_loss,
+            _CHECK: self.is_finite,
             _GATHER: self.weights,
             _GATHER_ALL: self.optimizer_state,
+            _TAKE: lambda: self._take(self._line.share()),
         }
         while True:
             what, multiplier, seconds = self._line.hear()
@@ -360,25 +381,21 @@ def _covered(spans: list[tuple[float, float]]) -> float:
     return total
 
 
-def _give_pieces(optimizer: Optimizer, pieces: dict[Tensor, Tensor]) -> None:
-    """Let an optimizer of whole weights go on with their pieces."""
-    for group in optimizer.param_groups:
-        group["params"] = [pieces[weight] for weight in group["params"]]
-    states = dict(optimizer.state)
-    optimizer.state.clear()
-    for weight, state in states.items():
-        piece = cast("DTensor", pieces[weight])
-        optimizer.state[piece] = {
-            name: _piece_like(value, piece)
-            if torch.is_tensor(value) and value.shape == weight.shape
-            else value
-            for name, value in state.items()
-        }
+def _state_of(trainer: Trainer) -> JSON:
+    """Return what the ranks have in common, in this process's memory."""
+    scaler = trainer.scaler.state_dict() if trainer.scaler else None
+    state = {"model": trainer.model.state_dict(), "optimizer": trainer.optimizer.state_dict()}
+    here: JSON = tree_map_only(Tensor, lambda tensor: tensor.cpu(), state)
+    return {**here, "scaler": scaler, "step": trainer.step}
 
 
-def _piece_like(whole: Tensor, piece: DTensor) -> DTensor:
+def _piece_like(whole: Tensor, weight: Tensor) -> Tensor:
+    """Return what this rank keeps of a tensor that belongs to a weight, where the weight is."""
+    whole = whole.to(weight.device)
+    if not isinstance(weight, DTensor) or whole.shape != weight.shape:
+        return whole
     # Every rank holds the whole: nothing has to be sent.
-    return distribute_tensor(whole, piece.device_mesh, piece.placements, src_data_rank=None)
+    return distribute_tensor(whole, weight.device_mesh, weight.placements, src_data_rank=None)
 
 
 def _whole(tensor: Tensor) -> Tensor:

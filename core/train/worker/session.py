@@ -3,7 +3,9 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import torch
@@ -24,6 +26,7 @@ if TYPE_CHECKING:  # a run of one process does without torch.distributed
     from core.train.worker.company import Company
 
 STATE_SECONDS: Final = 0.5  # how often state.json follows the run
+GO_BACK_FACTOR: Final = 0.5  # of the learning rate, after a number that was not finite
 IDLE_SECONDS: Final = 0.02  # between two looks into the inbox while nothing is due
 
 
@@ -49,6 +52,7 @@ class Session:
             "resume": self._resume,
             "step": self._one_step,
             "stop": self._stop_after_step,
+            "go_back": self._go_back,
             "set_learning_rate_multiplier": self._set_multiplier,
             "set_max_steps_per_second": self._set_governor,
         }
@@ -206,6 +210,20 @@ class Session:
         self._repeated.clear()
         self.trainer.learning_rate_multiplier = 1.0 if command.value is None else command.value
 
+    def _go_back(self, command: Command) -> None:
+        """Go on from the newest checkpoint with half the learning rate, as a new attempt."""
+        multiplier = self.trainer.learning_rate_multiplier * GO_BACK_FACTOR
+        alone = self.trainer.alone()  # of several ranks, one that has the whole model
+        load_newest(self.store, alone)
+        self.trainer.take(alone)
+        self.store.attempt += 1  # what is done again replaces what was written down of it
+        self.observer.went_back()
+        forget_milestones(self.store.directory, after=self.trainer.step)
+        change = replace(command, op="set_learning_rate_multiplier", value=multiplier)
+        self._set_multiplier(change)
+        acknowledge(self.store, change, self.trainer.step)  # a resume repeats it, readers show it
+        self._change("running")
+
     def _set_governor(self, command: Command) -> None:
         self.max_steps_per_second = command.value
 
@@ -243,6 +261,23 @@ class Session:
         )
 
 
+def load_newest(store: RunStore, trainer: Trainer) -> None:
+    """Put the newest readable checkpoint into a trainer; without one it starts again."""
+    for path in reversed(checkpoints(store.directory)):
+        try:
+            load_checkpoint(path, trainer)
+        except ValueError as error:
+            _tell_damaged(store, path, error)
+        else:
+            return
+    trainer.start_again()
+
+
+def _tell_damaged(store: RunStore, path: Path, error: ValueError) -> None:
+    told = {"tensor": path.name, "message": str(error)}
+    store.append_event("finding", 0, finding="damaged_checkpoint", **told)
+
+
 def open_session(
     config: TrainConfig,
     store: RunStore,
@@ -277,8 +312,7 @@ def _newest_trainer(
         try:
             return trainer, load_checkpoint(path, trainer)
         except ValueError as error:
-            told = {"tensor": path.name, "message": str(error)}
-            store.append_event("finding", 0, finding="damaged_checkpoint", **told)
+            _tell_damaged(store, path, error)
     return fresh(), Orders(max_steps_per_second=config.max_steps_per_second)
 
 
