@@ -2,6 +2,7 @@
 #
 #   make run PORT=8600     another port            make run HEADLESS=1   do not open a browser
 #   make class             thirty laptops watch     make class ADDRESS=192.168.1.34  on that network
+#   make train PROCESSES=2 a run without the dashboard, in two processes (SHARDING=fsdp2, PRESET=ten-minutes)
 #   make run TORCH=cpu     torch's CPU build: a far smaller download on Linux without an NVIDIA GPU
 
 PYTHON ?= python3
@@ -20,13 +21,14 @@ endif
 
 SERVER_OPTIONS := $(if $(PORT),--server.port $(PORT)) $(if $(HEADLESS),--server.headless true)
 CLASS_OPTIONS := $(if $(ADDRESS),--address $(ADDRESS)) $(if $(PORT),--port $(PORT)) $(if $(HEADLESS),--headless)
+TRAIN_OPTIONS := $(if $(PRESET),--preset $(PRESET)) $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(SHARDING),--sharding $(SHARDING))
 # A record of all pages and thousands of links take a quarter of an hour and more; first looks measure
-# no cost, recordings are made only to be committed; the proof on a GPU is a command of its own.
-NOT_MEASURED := $(addprefix benchmarks/,page_record.py hostile_links.py first_look.py gpu_proof.py record_%.py streamlit_client.py measuring.py)
+# no cost, recordings are made only to be committed; the proof on a GPU and lost ranks are commands of their own.
+NOT_MEASURED := $(addprefix benchmarks/,page_record.py hostile_links.py first_look.py gpu_proof.py lost_ranks.py record_%.py streamlit_client.py measuring.py)
 FAST_TESTS := -m "not browser and not slow"
 say = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: help run class dev test check bench gpu-proof translations format lint imports types tests browser-tests browser clean
+.PHONY: help run class train dev test check bench gpu-proof translations format lint imports types tests browser-tests browser clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -37,6 +39,9 @@ run: $(VENV)/installed-$(TORCH)  ## set up what is missing, then open the dashbo
 
 class: $(VENV)/installed-$(TORCH)  ## open it for a class: address, QR code and teacher's PIN (ADDRESS=, PORT=)
 	@exec $(BIN)/python classroom.py $(CLASS_OPTIONS)
+
+train: $(VENV)/installed-$(TORCH)  ## start a run and print its directory (PROCESSES=, SHARDING=, PRESET=)
+	@exec $(BIN)/python -m core.train start $(TRAIN_OPTIONS)
 
 dev: $(VENV)/installed-$(TORCH)  ## run, reload on every change, show full tracebacks
 	@exec $(BIN)/streamlit run app.py $(SERVER_OPTIONS) --server.fileWatcherType auto --client.showErrorDetails full

@@ -16,8 +16,9 @@ from core.train.run.reader import RunReader
 from core.train.run.records import HEADER, RECORD, newest, parse_records
 from core.train.run.state import read_state
 from core.train.start.launch import create_run, spawn_worker
-from core.train.start.plan import prepare
+from core.train.start.plan import predict_run
 from core.train.start.timing import Timing
+from core.train.text.dataset import dataset_of
 from core.train.worker.faults import POINTS, VARIABLE
 
 TEXT = ("the quick brown fox jumps over the lazy dog. " * 60).encode()
@@ -57,7 +58,8 @@ TIMING = Timing(
 def make_run(runs: Path, **changes: object) -> Path:
     """Make a run that waits for its worker."""
     config = TrainConfig.from_json({**SETTINGS, **changes})
-    return create_run(prepare(config, TEXT, "fox.txt"), TIMING, runs)
+    prepared = predict_run(config, dataset_of(config, TEXT, "fox.txt"))
+    return create_run(prepared, TIMING, runs)
 
 
 def live_and_die(directory: Path, chance: random.Random) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 
 from core.train.config import TrainConfig, setting
 from core.train.control.commands import send
+from core.train.control.ranks import SHARDINGS, Processes, processes_of
 from core.train.run import shelf
 from core.train.run.directory import read_info, runs_directory
 from core.train.run.disk import storage_error
@@ -37,7 +38,11 @@ def _start(chosen: Namespace) -> Iterator[str]:
     config = TrainConfig.from_json({**preset_config(chosen.preset, kind).to_json(), **changes})
     seconds = None if by_steps else duration.seconds
     prepared = prepare(config)
-    yield str(start_run(prepared, seconds=seconds, runs_dir=chosen.runs, wait=chosen.wait))
+    processes = Processes(count=chosen.processes or 1, sharding=chosen.sharding or SHARDINGS[0])
+    run = start_run(
+        prepared, seconds=seconds, runs_dir=chosen.runs, wait=chosen.wait, processes=processes
+    )
+    yield str(run)
     timing = predicted_timing(config, prepared.dataset.tokenizer.vocab_size)
     if timing and timing.gpu_trouble:
         yield timing.trouble_sentence()
@@ -46,7 +51,11 @@ def _start(chosen: Namespace) -> Iterator[str]:
 def _resume(chosen: Namespace) -> Iterator[str]:
     state = read_state(_run(chosen))
     if state.is_final:
-        resume_run(chosen.directory, wait=chosen.wait, by=BY)
+        before = processes_of(read_info(chosen.directory)["resolved"])
+        processes = Processes(
+            count=chosen.processes or before.count, sharding=chosen.sharding or before.sharding
+        )
+        resume_run(chosen.directory, wait=chosen.wait, by=BY, processes=processes)
         yield f"resuming from {state.state}"
     else:
         yield from _send(chosen)
@@ -152,9 +161,7 @@ def parser() -> ArgumentParser:
     verb("unpin", _pin, "lift that protection")
     resume = verb("resume", _resume, "go on, also after a stop or a crash")
     for either in (start, resume):
-        either.add_argument(
-            "--wait", action="store_true", help="if the device is busy, stand in line"
-        )
+        _add_workers(either)
     export = verb("export", _export, "write the steps as CSV or Parquet")
     kinds = export.add_mutually_exclusive_group(required=True)
     for kind in ("--csv", "--parquet"):
@@ -167,6 +174,12 @@ def parser() -> ArgumentParser:
     bench.add_argument("--peer", type=Path, metavar="NANOGPT_CLONE", help="time it beside this")
     bench.add_argument("--pairs", type=int, default=9, help="interleaved repetitions")
     return top
+
+
+def _add_workers(verb: ArgumentParser) -> None:
+    verb.add_argument("--wait", action="store_true", help="if the device is busy, stand in line")
+    verb.add_argument("--processes", type=int, metavar="N", help="train in N processes (torchrun)")
+    verb.add_argument("--sharding", choices=SHARDINGS, help="how they share the model")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -29,7 +29,7 @@ POLICY: Final = N_(
     "torch.distributed.fsdp.MixedPrecisionPolicy: reduce_dtype None reduces in param_dtype"
 )
 
-_ALL_REDUCE: Final = Formula(
+ALL_REDUCE: Final = Formula(
     "2 * (num_ranks - 1) * ceil(num_gradients * gradient_bytes / num_ranks)"
 )
 SCATTER: Final = Formula(
@@ -113,7 +113,7 @@ def _between_data_ranks(held: _Held, recipe: TrainingRecipe, zero_stage: int) ->
         "weight_bytes": precision.gathered if zero_stage == 3 else precision.weights,
     }
     if zero_stage == 0:
-        yield counted(N_("all-reduce of gradients"), _ALL_REDUCE, values, RING)
+        yield counted(N_("all-reduce of gradients"), ALL_REDUCE, values, RING)
         return
     times = {1: (1, 1), 2: (recipe.accumulation, 1), 3: (recipe.accumulation, 2)}[zero_stage]
     scatters, gathers = times[0], times[1] * (recipe.accumulation if zero_stage == 3 else 1)

@@ -84,7 +84,10 @@ class MemoryWatch:
             self.result = self._account()
 
     def _save(self, tensor: Tensor) -> Tensor:
-        self._ledger.saved.add(self._ledger.note(tensor))
+        number = self._ledger.note(tensor)
+        whole = tensor if tensor._base is None else tensor._base
+        if not (whole.is_leaf and whole.requires_grad):  # a weight that was gathered from all ranks
+            self._ledger.saved.add(number)
         # A node that saves its own output would keep itself alive through that output's history.
         return tensor.detach()
 
@@ -133,7 +136,8 @@ class _Ledger:
 
     def note(self, tensor: Tensor) -> int:
         """Return the number of the tensor's storage, written down if it is new."""
-        storage = tensor.untyped_storage()
+        # Of a tensor that is cut over several ranks, the piece here.
+        storage = getattr(tensor, "_local_tensor", tensor).untyped_storage()
         address = storage._cdata
         if address in self._alive:
             return self._alive[address][0]

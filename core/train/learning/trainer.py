@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 from torch.amp import GradScaler
 
 from core.train.config import TrainConfig
-from core.train.learning.model import make_model
+from core.train.learning.model import Model, make_model
 from core.train.learning.optimizers import OPTIMIZERS, make_optimizer
 from core.train.learning.precision import compute_in
 from core.train.learning.schedule import (
@@ -261,6 +262,29 @@ class Trainer:
         if self.device.type != "cuda":
             return indices.to(self.device)
         return indices.pin_memory().to(self.device, non_blocking=True)
+
+    def alone(self) -> "Trainer":
+        """Return the trainer into which a checkpoint is loaded, for `take`: this one."""
+        return self
+
+    def take(self, alone: "Trainer") -> None:
+        """Go on with what `alone` was given."""
+
+    def weights(self) -> dict[str, Tensor]:
+        """Return the weights by name."""
+        return self.model.state_dict()
+
+    def optimizer_state(self) -> dict[str, Any]:
+        """Return what the optimizer knows."""
+        return self.optimizer.state_dict()
+
+    def whole_model(self) -> AbstractContextManager[Model]:
+        """Give the model to somebody who uses it alone; a trainer of several ranks may make one."""
+        return nullcontext(self.model)
+
+    def take_rows(self) -> list[dict[str, Any]]:
+        """Return what ranks told of the last step; a trainer that is alone has none."""
+        return []
 
     @torch.no_grad()
     def validation_loss(self) -> float:

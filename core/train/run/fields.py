@@ -105,6 +105,14 @@ _EVENTS: Final[Mapping[str, Mapping[str, Check]]] = {
         **dict.fromkeys((*AROUND, "peak", "resident_bytes", "utilization"), optional(is_number)),
         "source": optional(is_text),
     },
+    # One rank of several in a measured step, as `core.train.run.ranks` reads it.
+    "rank": {
+        **dict.fromkeys(("rank", "count"), is_count),
+        "sharding": is_text,
+        **dict.fromkeys((*CATEGORIES, "peak"), is_number),
+        **dict.fromkeys(("step_seconds", "communication_seconds"), is_number),
+        "source": optional(is_text),
+    },
     "checkpoint": {
         "file": optional(is_text),
         **dict.fromkeys(("num_bytes", "validation_loss"), optional(is_number)),
@@ -125,6 +133,8 @@ _SECTIONS: Final[Mapping[str, Mapping[str, Check]]] = {
         **dict.fromkeys(("device_name", "precision"), optional(is_text)),
         "peak_flops_per_second": optional(is_number),
         "peak_source": optional(is_text),
+        "processes": optional(is_count),
+        "sharding": optional(is_text),
     },
     "prediction": {
         "memory": optional(numbers_by_name),

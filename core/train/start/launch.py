@@ -10,13 +10,14 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from filelock import FileLock, Timeout
 
 from core.language import _
 from core.machine import installed_version
 from core.train.child import ROOT, child_environment
+from core.train.config import PrecisionName, TrainConfig
 from core.train.control.commands import send
 from core.train.control.device import (
     DeviceBusyError,
@@ -26,6 +27,7 @@ from core.train.control.device import (
     refuse_if_busy,
     training_devices,
 )
+from core.train.control.ranks import ALONE, Processes, processes_of
 from core.train.run.directory import new_run_name, runs_directory, section, write_info
 from core.train.run.disk import RunStorageError, storage_error
 from core.train.run.reader import RunReader
@@ -56,13 +58,16 @@ def start_run(
     seconds: float | None = None,
     runs_dir: Path | None = None,
     wait: bool = False,
+    processes: Processes = ALONE,
 ) -> Path:
-    """Make a run and start its worker; return the run directory.
+    """Make a run and start its worker, or several; return the run directory.
 
     A precision of "auto" becomes in run.json what it came to. With `seconds` the run takes as many
-    steps as fit into them here; to `wait` is to stand in the queue if another run has the device.
+    steps as fit into them here in one process; to `wait` is to stand in the queue if another run
+    has the device.
 
     Raises:
+        ValueError: If so many processes cannot train it.
         DeviceBusyError: If the device is taken.
         TimingError: If the device cannot be timed.
         NoSuchGpuError: If the config names a GPU that is not there.
@@ -70,17 +75,26 @@ def start_run(
     """
     if prepared.config.gpu and prepared.config.may_use_cuda:
         training_devices("cuda", prepared.config.gpu)
+    processes.check(prepared.config)
     timing = timing_for(prepared, wait=wait)
+    processes.check(replace(prepared.config, precision=cast("PrecisionName", timing.precision)))
+    processes.check_device(timing.device)
     if seconds is not None:
         config = fit_steps(prepared.config, seconds, timing.seconds_per_step)
         prepared = replace(prepared, config=config)
     folder = runs_dir or runs_directory()
-    begin = partial(create_run, prepared, timing, folder)
-    return launch(begin, timing.device, prepared.config.gpu, wait=wait)
+    begin = partial(create_run, prepared, timing, folder, processes=processes)
+    return launch(begin, timing.device, prepared.config.gpu, wait=wait, processes=processes)
 
 
 def launch(
-    begin: Callable[[], Path], device: str, gpu: str, *, wait: bool = False, run: str = ""
+    begin: Callable[[], Path],
+    device: str,
+    gpu: str,
+    *,
+    wait: bool = False,
+    run: str = "",
+    processes: Processes = ALONE,
 ) -> Path:
     """Start a worker for the run that `begin` writes down and returns; `run` is one to be resumed.
 
@@ -97,7 +111,7 @@ def launch(
         if not wait:
             refuse_if_busy(device, gpu, by=run)
         directory = begin()
-        spawn_worker(directory, wait=wait)
+        spawn_worker(directory, wait=wait, processes=processes)
     except BaseException:
         starting.release()
         raise
@@ -118,24 +132,31 @@ def _attend(starting: FileLock, directory: Path, is_under_way: Callable[[], bool
         starting.release()
 
 
-def resume_run(directory: Path, *, wait: bool = False, by: str = "page") -> None:
+def resume_run(
+    directory: Path, *, wait: bool = False, by: str = "page", processes: Processes | None = None
+) -> None:
     """Start a worker that goes on from the run's newest checkpoint.
 
+    `processes`: if others than those that it was started with.
+
     Raises:
-        ValueError: If it holds no run that this version can go on with.
+        ValueError: If it holds no run that this version, or so many processes, can go on with.
         DeviceBusyError: If the device is taken.
         RunStorageError: If it cannot be written to.
     """
     reader = RunReader(directory)
     reader.read_new()
-    device = section(reader.info, "resolved", directory)["device"]
+    resolved = section(reader.info, "resolved", directory)
+    device, chosen = resolved["device"], processes or processes_of(resolved)
+    chosen.check(TrainConfig.from_json(reader.info["config"]))
+    chosen.check_device(device)
 
     def begin() -> Path:
         send(directory, "resume", by=by)  # takes back a stop that came too late for the last worker
         return directory
 
     gpu = reader.info["config"].get("gpu", "")
-    launch(begin, device, gpu, wait=wait, run=directory.name)
+    launch(begin, device, gpu, wait=wait, run=directory.name, processes=chosen)
 
 
 def timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:
@@ -151,7 +172,12 @@ def timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:
 
 
 def create_run(
-    prepared: Prepared, timing: Timing, runs_dir: Path, *, sandbox: bool = False
+    prepared: Prepared,
+    timing: Timing,
+    runs_dir: Path,
+    *,
+    sandbox: bool = False,
+    processes: Processes = ALONE,
 ) -> Path:
     """Write a new run directory, ready for its worker; return it. `sandbox`: a student's own."""
     created = time.time()
@@ -162,6 +188,7 @@ def create_run(
     except OSError as error:
         raise storage_error(directory, error) from error
     info = _info(prepared, timing, directory.name, created)
+    info["resolved"] |= processes.resolved
     write_info(directory, info | {"sandbox": sandbox})
     write_state(directory, RunState(state="starting", time=created))
     return directory
@@ -195,9 +222,15 @@ def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict
     }
 
 
-def spawn_worker(directory: Path, *, wait: bool = False) -> "subprocess.Popen[bytes]":
-    """Start the training process in a session of its own, so that it outlives this one."""
-    command = [sys.executable, "-m", "core.train.worker", str(directory)]
+def spawn_worker(
+    directory: Path, *, wait: bool = False, processes: Processes = ALONE
+) -> "subprocess.Popen[bytes]":
+    """Start the training process in a session of its own, so that it outlives this one.
+
+    Several are started, watched and ended by torchrun.
+    """
+    command = [*processes.command, "core.train.worker", str(directory)]
+    command += ["--sharding", processes.sharding] if processes.count > 1 else []
     command += ["--asked-at", repr(time.time())] if wait else []
     detached: dict[str, Any] = (
         {"creationflags": 0x00000200 | 0x00000008}  # new process group, no console
@@ -212,7 +245,7 @@ def spawn_worker(directory: Path, *, wait: bool = False) -> "subprocess.Popen[by
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=ROOT,
-                env=child_environment(),
+                env={**child_environment(), **processes.environment},
                 **detached,
             )
     except OSError as error:

@@ -3,7 +3,8 @@
 Takes the device, goes on from the newest checkpoint if there is one, and trains until the last
 step or a stop. A browser, a rerun or a server restart cannot reach it; only commands can.
 Torch is imported once the device is ours: a run that waits for it holds little memory, and CUDA
-finds only the GPU whose lock is held.
+finds only the GPU whose lock is held. Under `torchrun` the same command is one rank of several:
+rank 0 does all this, the others follow it.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
@@ -21,6 +22,14 @@ from core.language import _
 from core.train.config import TrainConfig
 from core.train.control.commands import StopSignal
 from core.train.control.device import DeviceGoneError, TrainingDevice, hold_device
+from core.train.control.ranks import (
+    SHARDINGS,
+    Processes,
+    RanksError,
+    processes_of,
+    rank_here,
+    threads_of,
+)
 from core.train.run.directory import read_info
 from core.train.run.disk import RunStorageError
 from core.train.run.reader import RunReader
@@ -28,6 +37,9 @@ from core.train.run.state import RunBusyError, RunState, hold_worker_lock, read_
 from core.train.run.store import RunStore
 from core.train.worker.failures import EXIT_BUSY, EXIT_FAILED, Failure, failure_of
 from core.train.worker.turn import QUEUED, QueuedListener, QueueLeftError, device_in_turn
+
+if TYPE_CHECKING:
+    from core.train.worker.company import Company
 
 Info = Mapping[str, Any]
 
@@ -39,17 +51,23 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--asked-at", type=float, help="wait for the device; the unix time is the place in line"
     )
+    parser.add_argument("--sharding", choices=SHARDINGS, help="how several processes share it")
     chosen = parser.parse_args(arguments)
     directory = chosen.directory.resolve()
+    rank = rank_here()
+    if not rank.leads:
+        from core.train.worker.company import follow
+
+        return follow(rank)
     try:
         with hold_worker_lock(directory):
-            return _open_and_work(directory, chosen.asked_at)
+            return _open_and_work(directory, chosen.asked_at, chosen.sharding or "")
     except (RunBusyError, RunStorageError) as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_BUSY if isinstance(error, RunBusyError) else EXIT_FAILED
 
 
-def _open_and_work(directory: Path, asked_at: float | None) -> int:
+def _open_and_work(directory: Path, asked_at: float | None, sharding: str) -> int:
     try:
         info = read_info(directory)
         store = RunStore(directory, 1 + last_attempt(directory))
@@ -57,7 +75,7 @@ def _open_and_work(directory: Path, asked_at: float | None) -> int:
         sys.stderr.write(f"{error}\n")
         return EXIT_FAILED
     with store:
-        return work_or_tell(store, info, asked_at)
+        return work_or_tell(store, info, asked_at, sharding)
 
 
 def last_attempt(directory: Path) -> int:
@@ -69,21 +87,46 @@ def last_attempt(directory: Path) -> int:
     return max(in_state, in_records, *in_events)
 
 
-def work(store: RunStore, info: Info, asked_at: float | None) -> None:
+def work(store: RunStore, info: Info, asked_at: float | None, sharding: str = "") -> None:
     """Train the run; the caller holds its lock.
 
-    `asked_at`: place in the queue for the device; None for a run that will not wait.
+    Args:
+        store: The run, open for writing.
+        info: Its run.json.
+        asked_at: Place in the queue for the device; None for a run that will not wait.
+        sharding: How several processes share the model, if it is not as run.json says.
     """
     before, stop = read_state(store.directory), StopSignal().listen()
     store.write_state("starting", step=before.step, **_dials(before))
+    with _company(store, info, sharding, stop) as company:
+        try:
+            with _device(store, info, asked_at, stop) as device:
+                os.environ.update(device.environment)
+                store.gpu = device.gpu
+                _train(store, info, stop, company)
+        except QueueLeftError:
+            store.append_event("state", before.step, state="stopped", reason="queued", message="")
+            store.write_state("stopped", step=before.step, **_dials(before))
+
+
+@contextmanager
+def _company(
+    store: RunStore, info: Info, sharding: str, stop: StopSignal
+) -> Iterator["Company | None"]:
+    """Give the other ranks of the run, all met, until it ends; None for a run of one process."""
+    rank = rank_here()
+    if rank.count == 1:
+        yield None
+        return
+    sharding = sharding or processes_of(info["resolved"]).sharding
     try:
-        with _device(store, info, asked_at, stop) as device:
-            os.environ.update(device.environment)
-            store.gpu = device.gpu
-            _train(store, info, stop)
-    except QueueLeftError:
-        store.append_event("state", before.step, state="stopped", reason="queued", message="")
-        store.write_state("stopped", step=before.step, **_dials(before))
+        Processes(count=rank.count, sharding=sharding).check(_config(info))
+    except ValueError as error:
+        raise RanksError("processes", str(error)) from error
+    from core.train.worker.company import lead
+
+    with lead(rank, sharding, stop, lambda: store.step or 0) as company:
+        yield company
 
 
 def _dials(state: RunState) -> dict[str, float | None]:
@@ -107,7 +150,7 @@ def _device(
     return device_in_turn(kind, run, asked_at, listener.gives_up, gpu)
 
 
-def _train(store: RunStore, info: Info, stop: StopSignal) -> None:
+def _train(store: RunStore, info: Info, stop: StopSignal, company: "Company | None") -> None:
     import torch
 
     from core.train.learning.precision import multiply_fp32_in_fp32, pick_device
@@ -117,20 +160,23 @@ def _train(store: RunStore, info: Info, stop: StopSignal) -> None:
         device = pick_device(info["resolved"]["device"])
     except ValueError as error:
         raise DeviceGoneError(str(error)) from error
-    config = TrainConfig.from_json({**info["config"], "precision": info["resolved"]["precision"]})
-    torch.set_num_threads(info["resolved"]["threads"])
+    torch.set_num_threads(threads_of(info["resolved"]))
     multiply_fp32_in_fp32()
-    open_session(config, store, device, stop).run()
+    open_session(_config(info), store, device, stop, company).run()
 
 
-def work_or_tell(store: RunStore, info: Info, asked_at: float | None) -> int:
+def _config(info: Info) -> TrainConfig:
+    return TrainConfig.from_json({**info["config"], "precision": info["resolved"]["precision"]})
+
+
+def work_or_tell(store: RunStore, info: Info, asked_at: float | None, sharding: str = "") -> int:
     """Do `work` and return the exit status; what ends it early becomes the state "failed".
 
     What nobody foresaw is raised again.
     """
     failure = None
     try:
-        work(store, info, asked_at)
+        work(store, info, asked_at, sharding)
     except Exception as error:
         failure = failure_of(error, info)
         traceback.print_exc()

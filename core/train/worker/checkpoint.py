@@ -75,7 +75,7 @@ def _weights(trainer: Trainer) -> dict[str, Any]:
         "format": CHECKPOINT_FORMAT,
         "step": trainer.step,
         "config": asdict(trainer.config),
-        "model": trainer.model.state_dict(),
+        "model": trainer.weights(),
     }
 
 
@@ -85,7 +85,7 @@ def _contents(trainer: Trainer, orders: Orders) -> dict[str, Any]:
         "trained_seconds": trainer.trained_seconds,
         "learning_rate_multiplier": trainer.learning_rate_multiplier,
         "orders": orders.to_json(),
-        "optimizer": trainer.optimizer.state_dict(),
+        "optimizer": trainer.optimizer_state(),
         "scaler": trainer.scaler.state_dict() if trainer.scaler else None,
     }
 

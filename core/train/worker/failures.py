@@ -11,6 +11,7 @@ import psutil
 from core.language import N_
 from core.machine.nvml import visible_gpus
 from core.train.control.device import DeviceBusyError, DeviceGoneError, NoSuchGpuError
+from core.train.control.ranks import RanksError
 from core.train.run.disk import RunStorageError
 
 EXIT_BUSY: Final = 75  # EX_TEMPFAIL of sysexits.h: try again later
@@ -101,21 +102,10 @@ def failure_of(error: BaseException, info: Mapping[str, Any]) -> Failure:
     """Return what an exception means for the run that run.json describes."""
     if isinstance(error, DeviceBusyError):
         return Failure(reason="device_busy", message=str(error), exit_status=EXIT_BUSY)
+    if isinstance(error, RanksError):
+        return Failure(reason=error.reason, message=str(error), values=error.values)
     if is_out_of_memory(error):
-        config, prediction = info["config"], info.get("prediction", {})
-        values = {  # and the settings that would need about half
-            "predicted_bytes": sum(prediction.get("memory", {}).values()),
-            **_held_and_free(),
-            **_others_on_the_gpu(error),
-            "batch_size": config.get("batch_size", 1) // 2,
-            "accumulation_steps": config.get("accumulation_steps", 1) * 2,
-        }
-        if "free_bytes" in values:
-            message = HALVE_THE_BATCH if values["batch_size"] >= 1 else SHORTEN_THE_CONTEXT
-        else:
-            blind = (HALVE_THE_BATCH_BLIND, SHORTEN_THE_CONTEXT_BLIND)
-            message = blind[values["batch_size"] < 1]
-        return Failure(reason="out_of_memory", message=message, values=values)
+        return _out_of_memory(error, info)
     for kind, reason, message in _OUR_TROUBLES:
         if isinstance(error, kind):
             return Failure(reason=reason, message=message)
@@ -123,6 +113,23 @@ def failure_of(error: BaseException, info: Mapping[str, Any]) -> Failure:
         if isinstance(error, RuntimeError) and words in str(error).lower():
             return Failure(reason=reason, message=message)
     return Failure(reason="error", message=ERROR, is_known=False)
+
+
+def _out_of_memory(error: BaseException, info: Mapping[str, Any]) -> Failure:
+    config, prediction = info["config"], info.get("prediction", {})
+    values = {  # and the settings that would need about half
+        "predicted_bytes": sum(prediction.get("memory", {}).values()),
+        **_held_and_free(),
+        **_others_on_the_gpu(error),
+        "batch_size": config.get("batch_size", 1) // 2,
+        "accumulation_steps": config.get("accumulation_steps", 1) * 2,
+    }
+    if "free_bytes" in values:
+        message = HALVE_THE_BATCH if values["batch_size"] >= 1 else SHORTEN_THE_CONTEXT
+    else:
+        blind = (HALVE_THE_BATCH_BLIND, SHORTEN_THE_CONTEXT_BLIND)
+        message = blind[values["batch_size"] < 1]
+    return Failure(reason="out_of_memory", message=message, values=values)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

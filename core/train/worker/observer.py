@@ -62,6 +62,8 @@ class Observer:
         if trainer.in_bursts and watch is None and not full:
             return ()
         results = (*owed, *self.read())
+        for row in self.trainer.take_rows():
+            self.store.append_event("rank", upcoming, **row)
         if watch is not None:
             memory, resident = watch.result.to_json(), self.resident_bytes(fresh=True)
             told = {**memory, "resident_bytes": resident, **watch_gpu(trainer.device)}
@@ -142,7 +144,8 @@ class Observer:
     def sample(self) -> None:
         """Write down what the model writes."""
         length, self._sampled_step = self.trainer.config.sample_length, self.trainer.step
-        sample = self.sampler.sample(self.trainer.model, length)
+        with self.trainer.whole_model() as model:
+            sample = self.sampler.sample(model, length)
         self.store.append_event(
             "sample",
             self.trainer.step,

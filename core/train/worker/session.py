@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import torch
 
@@ -20,6 +21,9 @@ from core.train.run.store import RunStore
 from core.train.text.dataset import Dataset, load_dataset
 from core.train.worker.checkpoint import load_checkpoint
 from core.train.worker.observer import Observer
+
+if TYPE_CHECKING:  # a run of one process does without torch.distributed
+    from core.train.worker.company import Company
 
 STATE_SECONDS: Final = 0.5  # how often state.json follows the run
 GO_BACK_FACTOR: Final = 0.5  # of the learning rate, after a number that was not finite
@@ -209,7 +213,9 @@ class Session:
     def _go_back(self, command: Command) -> None:
         """Go on from the newest checkpoint with half the learning rate, as a new attempt."""
         multiplier = self.trainer.learning_rate_multiplier * GO_BACK_FACTOR
-        load_newest(self.store, self.trainer)
+        alone = self.trainer.alone()  # of several ranks, one that has the whole model
+        load_newest(self.store, alone)
+        self.trainer.take(alone)
         self.store.attempt += 1  # what is done again replaces what was written down of it
         self.observer.went_back()
         forget_milestones(self.store.directory, after=self.trainer.step)
@@ -273,12 +279,22 @@ def _tell_damaged(store: RunStore, path: Path, error: ValueError) -> None:
 
 
 def open_session(
-    config: TrainConfig, store: RunStore, device: torch.device, stop: StopSignal | None = None
+    config: TrainConfig,
+    store: RunStore,
+    device: torch.device,
+    stop: StopSignal | None = None,
+    company: "Company | None" = None,
 ) -> Session:
-    """Return the session of a run of a resolved precision, at its newest readable checkpoint."""
+    """Return the session of a run of a resolved precision, at its newest readable checkpoint.
+
+    `company`: the other processes of the run, if it has several.
+    """
     directory = store.directory
     dataset = load_dataset(directory / "data")
-    trainer, saved = _newest_trainer(config, dataset, device, store)
+    fresh = partial(company.trainer if company else _fresh_trainer, config, dataset, device)
+    trainer, saved = _newest_trainer(fresh, store, config)
+    if company:
+        company.begin(trainer, dataset, directory.name)
     forget_milestones(directory, after=trainer.step)
     text, prompt = dataset.text, dataset.prompt
     sampler = Sampler(text, dataset.tokenizer, prompt, config.seed, config.precision)
@@ -288,17 +304,16 @@ def open_session(
 
 
 def _newest_trainer(
-    config: TrainConfig, dataset: Dataset, device: torch.device, store: RunStore
+    fresh: Callable[[], Trainer], store: RunStore, config: TrainConfig
 ) -> tuple[Trainer, Orders]:
     for path in reversed(checkpoints(store.directory)):
         # A file that cannot be loaded may leave a trainer half changed: each try has its own.
-        trainer = _fresh_trainer(config, dataset, device)
+        trainer = fresh()
         try:
             return trainer, load_checkpoint(path, trainer)
         except ValueError as error:
             _tell_damaged(store, path, error)
-    at_first = Orders(max_steps_per_second=config.max_steps_per_second)
-    return _fresh_trainer(config, dataset, device), at_first
+    return fresh(), Orders(max_steps_per_second=config.max_steps_per_second)
 
 
 def _fresh_trainer(config: TrainConfig, dataset: Dataset, device: torch.device) -> Trainer:

@@ -25,6 +25,7 @@ from pages.train.live_run.prediction import (
     predict,
     show_prediction,
 )
+from pages.train.live_run.ranks import offer_ranks
 from pages.train.live_run.recorded import recorded_for, told_of
 from pages.train.live_run.runs import (
     controls_of,
@@ -114,6 +115,8 @@ with picture:
     device_banner(*device_in_use())
 with code:
     code_and_graph(shown, planned)
+if shown and not presenting():
+    offer_ranks(shown)
 prose(__file__, "reading")
 if not is_hidden(ASK.page, "poster") and not presenting():
     with files:  # last, for it bears every setting; what it says is known in the browser

@@ -36,7 +36,9 @@ def already_timed(made_timing, monkeypatch):
 def no_worker(monkeypatch):
     """A start makes a run directory and no process; gives of each whether it would have waited."""
     asked = []
-    monkeypatch.setattr(launch, "spawn_worker", lambda _directory, *, wait: asked.append(wait))
+    monkeypatch.setattr(
+        launch, "spawn_worker", lambda _directory, *, wait, **_more: asked.append(wait)
+    )
     return asked
 
 
@@ -180,7 +182,7 @@ def test_of_two_starts_at_once_the_second_is_refused_and_leaves_no_run(
     """The first worker takes its time until it holds the device, as an interpreter does."""
     held = ExitStack()
 
-    def spawn(directory, *, wait):
+    def spawn(directory, *, wait, processes):
         note_launched(directory, psutil.Process().pid)
         hold = hold_device("cpu", directory.name)
         threading.Timer(0.3, held.enter_context, [hold]).start()
