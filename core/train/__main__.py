@@ -17,12 +17,14 @@ from core.train.run.reader import LEFT_OUT, RunReader
 from core.train.run.records import COLUMNS, csv_lines, newest
 from core.train.run.state import read_state, state_sentence
 from core.train.start.bench import bench_lines
+from core.train.start.fork import find_parent, prepare_fork, start_fork
 from core.train.start.launch import resume_run, start_run
 from core.train.start.plan import device_in_use, prepare
 from core.train.start.presets import find_duration, preset_config
 from core.train.start.timing import TimingError, predicted_timing
 
 BY: Final = "terminal"
+_RUNS: Final = "where runs are kept"
 
 Act = Callable[[Namespace], Iterator[str]]
 
@@ -50,6 +52,19 @@ def _resume(chosen: Namespace) -> Iterator[str]:
         yield f"resuming from {state.state}"
     else:
         yield from _send(chosen)
+
+
+def _fork(chosen: Namespace) -> Iterator[str]:
+    parent = find_parent(_run(chosen), chosen.step)
+    changes = dict(setting(text) for text in chosen.settings)
+    if "num_steps" in changes:
+        changes.setdefault("max_seconds", None)
+    upload, name = None, ""
+    if chosen.text:
+        upload, name = chosen.text.read_bytes(), chosen.text.name
+        changes["corpus"] = "upload"
+    prepared = prepare_fork(parent, changes, upload, name)
+    yield str(start_fork(parent, prepared, runs_dir=chosen.runs, wait=chosen.wait))
 
 
 def _send(chosen: Namespace) -> Iterator[str]:
@@ -132,22 +147,14 @@ def parser() -> ArgumentParser:
             added.add_argument("directory", type=Path, metavar="RUN_DIR")
         return added
 
-    start = verb("start", _start, "start a run and print its directory", on_a_run=False)
-    start.add_argument("--preset", default="one-minute", help="one-minute, ten-minutes, class-hour")
-    start.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+    _add_starts(verb)
     listed = verb("list", _list, "print the runs, newest first", on_a_run=False)
-    for either in (start, listed):
-        either.add_argument("--runs", type=Path, metavar="DIR", help="where runs are kept")
+    listed.add_argument("--runs", type=Path, metavar="DIR", help=_RUNS)
     verb("status", _status, "print the state and the step")
     verb("pause", _send, "let the run wait after its step")
     verb("stop", _send, "save and end")
     verb("pin", _pin, "protect the run from deletion")
     verb("unpin", _pin, "lift that protection")
-    resume = verb("resume", _resume, "go on, also after a stop or a crash")
-    for either in (start, resume):
-        either.add_argument(
-            "--wait", action="store_true", help="if the device is busy, stand in line"
-        )
     export = verb("export", _export, "write the steps as CSV or Parquet")
     kinds = export.add_mutually_exclusive_group(required=True)
     for kind in ("--csv", "--parquet"):
@@ -160,6 +167,24 @@ def parser() -> ArgumentParser:
     bench.add_argument("--peer", type=Path, metavar="NANOGPT_CLONE", help="time it beside this")
     bench.add_argument("--pairs", type=int, default=9, help="interleaved repetitions")
     return top
+
+
+def _add_starts(verb: Callable[..., ArgumentParser]) -> None:
+    start = verb("start", _start, "start a run and print its directory", on_a_run=False)
+    start.add_argument("--preset", default="one-minute", help="one-minute, ten-minutes, class-hour")
+    fork = verb("fork", _fork, "go on from a checkpoint as a new run, with settings of its own")
+    fork.add_argument("--step", type=int, help="of the checkpoint; the newest if left out")
+    fork.add_argument("--text", type=Path, metavar="FILE", help="another text to learn from")
+    resume = verb("resume", _resume, "go on, also after a stop or a crash")
+    for each in (start, fork):
+        each.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings"
+        )
+        each.add_argument("--runs", type=Path, metavar="DIR", help=_RUNS)
+    for each in (start, fork, resume):
+        each.add_argument(
+            "--wait", action="store_true", help="if the device is busy, stand in line"
+        )
 
 
 def main(arguments: list[str] | None = None) -> int:

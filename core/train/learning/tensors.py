@@ -166,7 +166,7 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
     from core.models.chance import alone_with_chance
     from core.models.gpt import GPT
 
-    contents = _read(checkpoint)
+    contents = read_checkpoint(checkpoint)
     config, dataset = TrainConfig.from_json(contents["config"]), load_dataset(run / "data")
     vocab_size, rows = dataset.tokenizer.vocab_size, len(contents["model"]["tokens.weight"])
     if rows != vocab_size:
@@ -182,12 +182,12 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
     return Trained(config=config, dataset=dataset, model=model, step=int(contents["step"]))
 
 
-def _read(checkpoint: Path) -> dict[str, Any]:
+def read_checkpoint(checkpoint: Path) -> dict[str, Any]:
     """Return what a file says, if it is one of this version; a pickle runs no code."""
     import torch
 
     try:
-        contents = torch.load(checkpoint, map_location="cpu", weights_only=True)
+        contents = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
         version, _config, _weights = contents["format"], contents["config"], contents["model"]
     except Exception as error:  # torch has a dozen of them, and a text of a page
         raise ValueError(

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -18,6 +18,7 @@ from core.budget.by_hand.gpt import Precision, training_memory
 from core.language import _
 from core.machine import installed_version
 from core.train.child import ROOT, child_environment
+from core.train.config import TrainConfig
 from core.train.control.commands import send
 from core.train.control.device import (
     DeviceBusyError,
@@ -152,9 +153,17 @@ def timing_for(prepared: Prepared, *, wait: bool = False) -> Timing:
 
 
 def create_run(
-    prepared: Prepared, timing: Timing, runs_dir: Path, *, sandbox: bool = False
+    prepared: Prepared,
+    timing: Timing,
+    runs_dir: Path,
+    *,
+    sandbox: bool = False,
+    parent: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write a new run directory, ready for its worker; return it. `sandbox`: a student's own."""
+    """Write a new run directory, ready for its worker; return it.
+
+    `sandbox`: a student's own. `parent`: run, step and trained seconds that a fork begins with.
+    """
     created = time.time()
     directory = runs_dir / new_run_name(prepared.config.name, created)
     try:
@@ -163,9 +172,21 @@ def create_run(
     except OSError as error:
         raise storage_error(directory, error) from error
     info = _info(prepared, timing, directory.name, created)
-    write_info(directory, info | {"sandbox": sandbox})
+    info["prediction"]["seconds"] = predicted_seconds(
+        still_to_do(prepared.config, parent), timing.seconds_per_step
+    )
+    write_info(directory, info | {"sandbox": sandbox, "parent": parent})
     write_state(directory, RunState(state="starting", time=created))
     return directory
+
+
+def still_to_do(config: TrainConfig, parent: Mapping[str, Any] | None) -> TrainConfig:
+    """Return the config with the steps and the time that its parent has not done for it."""
+    if parent is None:
+        return config
+    limit = config.max_seconds
+    seconds = None if limit is None else max(limit - parent["trained_seconds"], 0.1)
+    return replace(config, num_steps=config.num_steps - parent["step"], max_seconds=seconds)
 
 
 def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict[str, Any]:
@@ -190,10 +211,8 @@ def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict
             "memory": {part.name: part.num_bytes for part in memory.children},
             "flops_per_step": config_flops(config, vocab_size),
             "seconds_per_step": timing.seconds_per_step,
-            "seconds": predicted_seconds(config, timing.seconds_per_step),
         },
         "versions": {"python": sys.version.split()[0], "torch": installed_version("torch")},
-        "parent": None,
     }
 
 

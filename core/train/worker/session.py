@@ -17,6 +17,7 @@ from core.train.run.state import NON_FINITE_PAUSE, NOT_SAVED, TIME_IS_UP
 from core.train.run.store import RunStore
 from core.train.text.dataset import Dataset, load_dataset
 from core.train.worker.checkpoint import load_checkpoint
+from core.train.worker.inheritance import begin_as_fork
 from core.train.worker.observer import Observer
 
 STATE_SECONDS: Final = 0.5  # how often state.json follows the run
@@ -266,7 +267,9 @@ def _newest_trainer(
             told = {"tensor": path.name, "message": str(error)}
             store.append_event("finding", 0, finding="damaged_checkpoint", **told)
     at_first = Orders(max_steps_per_second=config.max_steps_per_second)
-    return _fresh_trainer(config, dataset, device), at_first
+    trainer = _fresh_trainer(config, dataset, device)
+    begin_as_fork(store.directory, trainer)
+    return trainer, at_first
 
 
 def _fresh_trainer(config: TrainConfig, dataset: Dataset, device: torch.device) -> Trainer:
