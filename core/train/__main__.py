@@ -10,8 +10,10 @@ from typing import Final
 
 from core.train.config import TrainConfig, setting
 from core.train.control.commands import send
+from core.train.export.script import SCRIPT_FILE, write_script
+from core.train.export.weights import write_safetensors
 from core.train.run import shelf
-from core.train.run.directory import read_info, runs_directory
+from core.train.run.directory import checkpoint_step, read_info, runs_directory
 from core.train.run.disk import storage_error
 from core.train.run.reader import LEFT_OUT, RunReader
 from core.train.run.records import COLUMNS, csv_lines, newest
@@ -91,6 +93,19 @@ def _list(chosen: Namespace) -> Iterator[str]:
 
 
 def _export(chosen: Namespace) -> Iterator[str]:
+    if chosen.script:
+        write_script(_run(chosen), chosen.script)
+        yield f"{SCRIPT_FILE} and its tokens written to {chosen.script}"
+    elif chosen.safetensors:
+        checkpoint = find_parent(_run(chosen), chosen.step).checkpoint
+        size = write_safetensors(chosen.directory, checkpoint, chosen.safetensors)
+        step = checkpoint_step(checkpoint)
+        yield f"{size:,} bytes of step {step} written to {chosen.safetensors}"
+    else:
+        yield from _export_steps(chosen)
+
+
+def _export_steps(chosen: Namespace) -> Iterator[str]:
     increment = RunReader(_run(chosen)).read_new()
     records = newest(increment.records)
     target = chosen.csv or chosen.parquet
@@ -155,10 +170,12 @@ def parser() -> ArgumentParser:
     verb("stop", _send, "save and end")
     verb("pin", _pin, "protect the run from deletion")
     verb("unpin", _pin, "lift that protection")
-    export = verb("export", _export, "write the steps as CSV or Parquet")
+    export = verb("export", _export, "write the steps, the weights, or a script that trains them")
+    export.add_argument("--step", type=int, help="of the weights; the newest if left out")
     kinds = export.add_mutually_exclusive_group(required=True)
-    for kind in ("--csv", "--parquet"):
+    for kind in ("--csv", "--parquet", "--safetensors"):
         kinds.add_argument(kind, type=Path, metavar="FILE")
+    kinds.add_argument("--script", type=Path, metavar="FOLDER")
     verb("rename", _rename, "give the run a title").add_argument("title")
     delete = verb("delete", _delete, "delete the run and all that is in it")
     delete.add_argument("--force", action="store_true", help="even if it is pinned")

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from core.language import N_, _
 from core.train.child import child_answer
 from core.train.config import TrainConfig
+from core.train.learning.lora import merged
 from core.train.learning.schedule import batch_positions
 from core.train.run.directory import CHECKPOINT_FORMAT, checkpoints, read_info
 from core.train.run.shelf import run_names
@@ -180,7 +181,8 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
         )
     with alone_with_chance():
         model = GPT(config.shape(vocab_size))
-    model.load_state_dict(contents["model"])
+    state = contents["model"]
+    model.load_state_dict(merged(state) if config.lora_rank else state)
     return Trained(config=config, dataset=dataset, model=model, step=int(contents["step"]))
 
 

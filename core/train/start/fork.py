@@ -95,12 +95,20 @@ def fork_config(parent: Parent, changes: Mapping[str, Any]) -> TrainConfig:
             "leave them out, or start a new run."
         )
         raise ValueError(message.format(names=_(", ").join(different)))
-    if config.lora_rank and config.family != "gpt":
-        raise ValueError(
-            _("LoRA adapters are made for the GPT family here; fork with lora_rank=0.")
-        )
+    _refuse_adapters(config)
     _refuse_if_done(parent, config)
     return config
+
+
+def _refuse_adapters(config: TrainConfig) -> None:
+    if config.lora_rank and config.family != "gpt":
+        message = _("LoRA adapters are made for the family GPT here; fork with lora_rank=0.")
+        raise ValueError(message)
+    if config.lora_rank > config.hidden_dim:
+        message = _(
+            "lora_rank is {rank}, and the matrices are {width} wide; choose from 1 to {width}."
+        )
+        raise ValueError(message.format(rank=config.lora_rank, width=config.hidden_dim))
 
 
 def _refuse_if_done(parent: Parent, config: TrainConfig) -> None:

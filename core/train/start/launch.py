@@ -164,6 +164,13 @@ def create_run(
 
     `sandbox`: a student's own. `parent`: run, step and trained seconds that a fork begins with.
     """
+    if prepared.config.lora_rank and parent is None:
+        raise ValueError(
+            _(
+                "LoRA trains adapters beside the weights of a run that has learned: set "
+                "lora_rank=0 here, or fork such a run with lora_rank={rank}."
+            ).format(rank=prepared.config.lora_rank)
+        )
     created = time.time()
     directory = runs_dir / new_run_name(prepared.config.name, created)
     try:

@@ -1,12 +1,16 @@
 """What a fork takes over: its parent's weights, and the optimizer's state if it is the same."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 
+from core.train.config import TrainConfig
+from core.train.learning.lora import named_for
 from core.train.learning.trainer import Trainer
 from core.train.run.directory import PARENT_FILE
+
+_SAME_STATE: Final = ("optimizer", "lora_rank")  # else the optimizer begins anew
 
 
 def begin_as_fork(directory: Path, trainer: Trainer) -> None:
@@ -22,8 +26,9 @@ def begin_as_fork(directory: Path, trainer: Trainer) -> None:
         return
     try:
         contents = torch.load(path, map_location=trainer.device, weights_only=True)
-        trainer.model.load_state_dict(contents["model"])
-        if contents["config"].get("optimizer", "adamw") == trainer.config.optimizer:
+        its = TrainConfig.from_json(contents["config"])
+        trainer.model.load_state_dict(named_for(trainer.model.state_dict(), contents["model"]))
+        if all(getattr(its, name) == getattr(trainer.config, name) for name in _SAME_STATE):
             _take_over(trainer.optimizer, contents["optimizer"])
         if trainer.scaler and contents["scaler"]:
             trainer.scaler.load_state_dict(contents["scaler"])

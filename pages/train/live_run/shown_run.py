@@ -151,7 +151,17 @@ def run_label(run: RunSummary) -> str:
     state = _(STATES.get(run.state, run.state))
     made = local_time(run.created, browser_zone())
     steps = f"{run.step:,} / {run.num_steps:,}"
-    return " · ".join(filter(None, (preset_title(run.title), whose(run), made, state, steps)))
+    told = (preset_title(run.title), whose(run), made, state, steps, forked_from(run))
+    return " · ".join(filter(None, told))
+
+
+def forked_from(run: RunSummary) -> str:
+    """Return at which step of which run it began; empty for one that began with chance."""
+    parent = run.info.get("parent")
+    if not isinstance(parent, dict):
+        return ""
+    step, name = parent.get("step"), str(parent.get("run"))
+    return _("forked at step {step} of {run}").format(step=step, run=name)
 
 
 def whose(run: RunSummary) -> str:

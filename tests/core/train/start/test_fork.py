@@ -1,10 +1,15 @@
 """A fork is its parent, but for what was changed."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from core.train.config import TrainConfig
 from core.train.control.commands import StopSignal
+from core.train.learning.lora import count_adapters, merged
+from core.train.learning.model import make_model
+from core.train.learning.tensors import load_trained
 from core.train.run.directory import checkpoints, read_info
 from core.train.run.reader import RunReader
 from core.train.run.records import newest
@@ -12,7 +17,7 @@ from core.train.run.store import RunStore
 from core.train.start.fork import find_parent, prepare_fork, write_fork
 from core.train.start.launch import create_run
 from core.train.start.plan import predict_run
-from core.train.text.dataset import build_dataset
+from core.train.text.dataset import build_dataset, load_dataset
 from core.train.worker.session import open_session
 
 TEXT = b"the quick brown fox jumps over the lazy dog. " * 60
@@ -104,3 +109,52 @@ def test_a_step_without_a_checkpoint_is_refused_with_those_that_have_one(parent)
 def test_a_text_with_characters_that_the_model_does_not_know_is_refused_by_name(parent):
     with pytest.raises(ValueError, match=r"1 characters.*'é'"):
         prepare_fork(parent, {"corpus": "upload"}, "the café is old. ".encode() * 60)
+
+
+OTHER = b"a lazy fox naps. the dog runs by the quick brown bee. " * 50
+
+
+def test_lora_trains_adapters_alone_and_the_frozen_weights_stay_its_parents(parent, fork):
+    directory = fork(OTHER, corpus="upload", lora_rank=4, num_steps=30, schedule="constant")
+    before, after = (
+        torch.load(each)["model"] for each in (parent.checkpoint, checkpoints(directory)[-1])
+    )
+    adapters = {name: each for name, each in after.items() if ".lora_" in name}
+    config = TrainConfig.from_json(read_info(directory)["config"])
+    assert sum(each.numel() for each in adapters.values()) == count_adapters(config).amount
+    assert all(each.abs().sum() > 0 for each in adapters.values())
+    for name in after.keys() - adapters.keys():
+        assert torch.equal(after[name], before[name.replace(".base.", ".")]), name
+    optimizer = torch.load(checkpoints(directory)[-1])["optimizer"]["state"].values()
+    held = sum(state["exp_avg"].numel() for state in optimizer)
+    assert held == count_adapters(config).amount
+
+
+def test_what_lora_has_learned_is_in_the_merged_weights_and_it_goes_on_after_a_stop(parent, fork):
+    directory = fork(OTHER, corpus="upload", lora_rank=4, num_steps=30, schedule="constant")
+    losses = [row[1] for row in steps_of(directory)]
+    assert sum(losses[-5:]) < sum(losses[:5])
+    contents = torch.load(checkpoints(directory)[-1])
+    config = TrainConfig.from_json(contents["config"])
+    dataset = load_dataset(directory / "data")
+    size = dataset.tokenizer.vocab_size
+    adapted, plain = make_model(config, size), make_model(replace(config, lora_rank=0), size)
+    adapted.load_state_dict(contents["model"])
+    plain.load_state_dict(merged(contents["model"]))
+    ids = torch.arange(16)[None] % size
+    assert torch.allclose(adapted.logits(ids), plain.logits(ids), atol=1e-5)
+    assert load_trained(directory, checkpoints(directory)[-1]).model.logits(ids).shape == (
+        1,
+        16,
+        size,
+    )
+    again = prepare_fork(find_parent(directory), {"num_steps": 32})
+    assert again.config.lora_rank == 4
+
+
+def test_adapters_need_a_parent_and_a_rank_that_its_matrices_have(parent, made_timing, tmp_path):
+    with pytest.raises(ValueError, match="choose from 1 to 16"):
+        prepare_fork(parent, {"lora_rank": 17})
+    config = replace(parent.config, lora_rank=4)
+    with pytest.raises(ValueError, match="fork such a run"):
+        create_run(predict_run(config, load_dataset(parent.run / "data")), made_timing, tmp_path)
