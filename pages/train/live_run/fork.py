@@ -117,8 +117,8 @@ def _tell_of_adapters(run: RunSummary, config: TrainConfig, rank: int) -> None:
     adapted = TrainConfig.from_json(config.to_json() | {"lora_rank": rank})
     learning, frozen = count_adapters(adapted).amount, count_parameters(config.shape(vocab_size))
     text = _(
-        "{learning} parameters learn, {frozen} are frozen: gradients and optimizer states shrink to "
-        "{share} %."
+        "{learning} parameters learn, {frozen} are frozen: gradients and optimizer states shrink "
+        "to {share} %."
     )
     share = f"{100 * learning / frozen.amount:.0f}"
     st.caption(text.format(learning=f"{learning:,}", frozen=f"{frozen.amount:,}", share=share))
