@@ -18,6 +18,11 @@ TARGETS: Final = ("qkv", "out", "up")  # "out" of attention and of the feed-forw
 SCALE: Final = 2.0
 # r (inputs + outputs): qkv C and 3 C, out C and C, up C and 4 C, out 4 C and C.
 ADAPTERS: Final = Formula("num_layers * rank * 16 * hidden_dim")
+# Numbers that an optimizer keeps for each parameter; some count their steps for each tensor too.
+_STATES: Final = {"adamw": 2, "adam": 2, "sgd": 0, "momentum": 1} | dict.fromkeys(
+    ("rmsprop", "adagrad", "muon"), 1
+)
+_COUNTING: Final = ("adamw", "adam", "rmsprop", "adagrad")
 _BASE: Final = ".base."
 _ADAPTER: Final = (".lora_a", ".lora_b")
 
@@ -31,6 +36,20 @@ def count_adapters(config: TrainConfig) -> Item:
     }
     source = "Hu et al. 2021, LoRA, section 4.1: r (inputs + outputs) for each matrix"
     return item("adapters", ADAPTERS, values, unit="count", source=source, kind="exact")
+
+
+def adapter_bytes(config: TrainConfig, weights: int) -> dict[str, int]:
+    """Return what a run with adapters holds of weights, gradients and optimizer states.
+
+    `weights`: bytes of the frozen ones. Empty without adapters.
+    """
+    if not config.lora_rank:
+        return {}
+    num_bytes = 2 if config.precision in ("pure_bf16", "pure_fp16") else 4
+    trained = int(count_adapters(config).amount) * num_bytes
+    states = _STATES[config.optimizer] * trained
+    counters = 4 * 8 * config.num_layers if config.optimizer in _COUNTING else 0
+    return {"weights": weights + trained, "gradients": trained, "optimizer": states + counters}
 
 
 def add_adapters(model: "nn.Module", rank: int) -> None:

@@ -28,6 +28,7 @@ from core.train.control.device import (
     refuse_if_busy,
     training_devices,
 )
+from core.train.learning.lora import adapter_bytes
 from core.train.run.directory import new_run_name, runs_directory, section, write_info
 from core.train.run.disk import RunStorageError, storage_error
 from core.train.run.reader import RunReader
@@ -201,6 +202,7 @@ def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict
     vocab_size = prepared.dataset.tokenizer.vocab_size
     shape = config.shape(vocab_size)
     memory = training_memory(shape, config.batch_size, cast("Precision", timing.precision))
+    held = {part.name: part.num_bytes for part in memory.children}
     return {
         "name": name,
         "created": created,
@@ -215,7 +217,7 @@ def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict
         "text": prepared.dataset.facts(config.corpus),
         "prediction": {
             "num_params": prepared.parameters.amount,
-            "memory": {part.name: part.num_bytes for part in memory.children},
+            "memory": held | adapter_bytes(config, held["weights"]),
             "flops_per_step": config_flops(config, vocab_size),
             "seconds_per_step": timing.seconds_per_step,
         },

@@ -128,6 +128,11 @@ def test_lora_trains_adapters_alone_and_the_frozen_weights_stay_its_parents(pare
     optimizer = torch.load(checkpoints(directory)[-1])["optimizer"]["state"].values()
     held = sum(state["exp_avg"].numel() for state in optimizer)
     assert held == count_adapters(config).amount
+    events = RunReader(directory).read_new().events
+    watched = next(event for event in events if event["kind"] == "memory")
+    predicted = read_info(directory)["prediction"]["memory"]
+    for part in ("weights", "gradients", "optimizer"):
+        assert predicted[part] == watched[part], part
 
 
 def test_what_lora_has_learned_is_in_the_merged_weights_and_it_goes_on_after_a_stop(parent, fork):
