@@ -126,6 +126,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, Check]]] = {
         "peak_flops_per_second": optional(is_number),
         "peak_source": optional(is_text),
     },
+    "parent": {"run": is_text, "step": is_count, "trained_seconds": is_number},
     "prediction": {
         "memory": optional(numbers_by_name),
         **dict.fromkeys(

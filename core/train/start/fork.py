@@ -91,8 +91,8 @@ def fork_config(parent: Parent, changes: Mapping[str, Any]) -> TrainConfig:
         different.append("lora_rank")
     if different:
         message = _(
-            "A fork goes on with its parent's weights and data, so {names} stay as they are there: "
-            "leave them out, or start a new run."
+            "A fork goes on with its parent's weights and data, so it cannot change {names}: leave "
+            "that out, or start a new run."
         )
         raise ValueError(message.format(names=_(", ").join(different)))
     _refuse_adapters(config)

@@ -74,8 +74,18 @@ def _choose(run: RunSummary, config: TrainConfig, steps: list[int]) -> tuple[int
         step=config.learning_rate / 10,
         key=f"{key}_rate",
     )
+    words = {
+        "cosine": _("half a cosine"),
+        "linear": _("a line"),
+        "constant": _("constant"),
+        "step": _("steps of a tenth"),
+    }
     schedule = right.selectbox(
-        _("Schedule"), SCHEDULES, SCHEDULES.index(config.schedule), key=f"{key}_schedule"
+        _("Schedule"),
+        SCHEDULES,
+        SCHEDULES.index(config.schedule),
+        format_func=words.__getitem__,
+        key=f"{key}_schedule",
     )
     changes = {
         "optimizer": optimizer,
