@@ -150,6 +150,13 @@ def _run(chosen: Namespace) -> Path:
     return Path(chosen.directory)
 
 
+_SENT: Final = {
+    "pause": "let the run wait after its step",
+    "stop": "save and end",
+    "go_back": "go on from the newest checkpoint with half the learning rate",
+}
+
+
 def parser() -> ArgumentParser:
     """Return the parser of the command line; what it returns holds the function to `act`."""
     top = ArgumentParser(prog="python -m core.train", description=__doc__)
@@ -166,8 +173,8 @@ def parser() -> ArgumentParser:
     listed = verb("list", _list, "print the runs, newest first", on_a_run=False)
     listed.add_argument("--runs", type=Path, metavar="DIR", help=_RUNS)
     verb("status", _status, "print the state and the step")
-    verb("pause", _send, "let the run wait after its step")
-    verb("stop", _send, "save and end")
+    for op, words in _SENT.items():
+        verb(op, _send, words)
     verb("pin", _pin, "protect the run from deletion")
     verb("unpin", _pin, "lift that protection")
     export = verb("export", _export, "write the steps, the weights, or a script that trains them")
