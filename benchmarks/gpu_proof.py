@@ -171,7 +171,7 @@ def resumed(folder: Path) -> Rows:
     send(parts, "resume", by="proof")
     finish(parts)
     one, two = (newest(RunReader(each).read_new().records) for each in (whole, parts))
-    apart = max(abs(a - b) for a, b in zip(one["loss"], two["loss"], strict=True))
+    apart = max(abs(float(a) - float(b)) for a, b in zip(one["loss"], two["loss"], strict=True))
     same = "bit-equal" if apart == 0 else f"at most {apart:.2g} apart"
     # CUDA adds in no fixed order in some backward passes; a CPU does not.
     is_right = len(one) == len(two) == NUM_STEPS and (apart < 0.05 if has_gpu() else apart == 0)

@@ -133,7 +133,7 @@ def test_a_rate_that_was_changed_by_hand_is_in_the_script(make_run):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"parent": {"run": "that-run", "step": 6}}, "fork of that-run"),
+        ({"parent": {"run": "that-run", "step": 6, "trained_seconds": 1.0}}, "fork of that-run"),
         ({"config": {**WHAT, **SHAPE, "mistake": "no_zero_grad"}}, "no_zero_grad"),
     ],
 )
