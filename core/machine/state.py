@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import platformdirs
 from filelock import FileLock
 
 from core.language import _
@@ -29,7 +28,7 @@ def state_directory() -> Path:
         ValueError: the folder cannot be made or written to.
     """
     named = os.environ.get(STATE_VARIABLE)
-    directory = Path(named).expanduser() if named else platformdirs.user_state_path(APPLICATION)
+    directory = Path(named).expanduser() if named else _usual_directory()
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
@@ -47,6 +46,12 @@ def state_directory() -> Path:
                 variable=STATE_VARIABLE,
             )
         ) from error
+
+
+def _usual_directory() -> Path:
+    import platformdirs  # late: who names a folder does without it
+
+    return platformdirs.user_state_path(APPLICATION)
 
 
 def kept_file(name: str, facts: Sequence[object]) -> Path:

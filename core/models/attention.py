@@ -9,7 +9,6 @@ key.
 """
 
 import torch
-from einops import rearrange
 from torch import Tensor, nn
 
 from core.language import _
@@ -96,7 +95,7 @@ class GroupedAttention(nn.Module):
         q, k = self._normed(self.q_norm, self.q(x)), self._normed(self.k_norm, self.k(x))
         q, k = rotate(q, rotary), rotate(k, rotary)  # (B, H, T, D), (B, K, T, D)
         mixed = self.kernels.attend(q, k, self._heads(self.v(x)))
-        projected: Tensor = self.o(rearrange(mixed, "B H T D -> B T (H D)"))
+        projected: Tensor = self.o(mixed.permute(0, 2, 1, 3).flatten(2))
         return projected
 
     def _normed(self, norm: nn.Module, x: Tensor) -> Tensor:
@@ -106,7 +105,13 @@ class GroupedAttention(nn.Module):
         return normed
 
     def _heads(self, x: Tensor) -> Tensor:
-        return rearrange(x, "B T (H D) -> B H T D", D=self.head_dim)
+        return _in_heads(x, x.shape[-1] // self.head_dim)
+
+
+def _in_heads(x: Tensor, num_heads: int) -> Tensor:
+    """Cut the last axis into heads: (B, T, H * D) to (B, H, T, D)."""
+    heads: Tensor = x.unflatten(-1, (num_heads, -1))
+    return heads.permute(0, 2, 1, 3)
 
 
 class IndexScores(nn.Module):
@@ -122,7 +127,7 @@ class IndexScores(nn.Module):
 
     def forward(self, x: Tensor, narrow: Tensor) -> Tensor:
         """Return (B, T, S) scores of (B, T, C) tokens with (B, T, R) compressed queries."""
-        q = rearrange(self.q(narrow), "B T (H D) -> B H T D", H=self.num_heads)
+        q = _in_heads(self.q(narrow), self.num_heads)
         scores = (q @ self.k_norm(self.k(x)).unsqueeze(1).transpose(-2, -1)).relu()  # (B, H, T, S)
         weighed: Tensor = scores * self.weights(x).permute(0, 2, 1).unsqueeze(-1)
         return weighed.sum(1)
@@ -163,20 +168,18 @@ class LatentMixer(nn.Module):
         narrow = v.shape[-1]
         v = nn.functional.pad(v, (0, q.shape[-1] - narrow))  # flash kernels want one width
         mixed = self.kernels.attend(q, k, v)[..., :narrow]
-        projected: Tensor = self.o(rearrange(mixed, "B H T D -> B T (H D)"))
+        projected: Tensor = self.o(mixed.permute(0, 2, 1, 3).flatten(2))
         return projected
 
     def _queries(self, x: Tensor, rotary: Rotary | None) -> Tensor:
-        q = rearrange(
-            self.q_up(self.q_norm(self.q_down(x))), "B T (H D) -> B H T D", H=self.num_heads
-        )
+        q = _in_heads(self.q_up(self.q_norm(self.q_down(x))), self.num_heads)
         plain, turned = q.split((self.sizes.nope_dim, self.sizes.rope_dim), -1)
         return torch.cat((plain, rotate(turned, rotary)), -1)
 
     def _keys_values(self, x: Tensor, rotary: Rotary | None) -> tuple[Tensor, Tensor]:
         sizes = self.sizes
         latent, shared = self.kv_down(x).split((sizes.kv_rank, sizes.rope_dim), -1)
-        wide = rearrange(self.kv_up(self.kv_norm(latent)), "B T (H D) -> B H T D", H=self.num_heads)
+        wide = _in_heads(self.kv_up(self.kv_norm(latent)), self.num_heads)
         plain, v = wide.split((sizes.nope_dim, sizes.value_dim), -1)
         turned = rotate(shared.unsqueeze(1), rotary).expand(-1, self.num_heads, -1, -1)
         return torch.cat((plain, turned), -1), v

@@ -10,7 +10,6 @@ Shape letters: B batch, T tokens of context, C hidden width, H heads, D head wid
 import math
 
 import torch
-from einops import rearrange
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
 from torch.utils.checkpoint import checkpoint
@@ -33,13 +32,12 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, cache: KVCache | None = None) -> Tensor:
         """Mix tokens; x and the result are (B, T, C). Tokens in the cache came before them."""
-        q, k, v = rearrange(
-            self.qkv(x), "B T (three H D) -> three B H T D", three=3, H=self.num_heads
-        )  # each (B, H, T, D)
+        heads = self.qkv(x).unflatten(-1, (3, self.num_heads, -1))  # (B, T, 3, H, D)
+        q, k, v = heads.permute(2, 0, 3, 1, 4)  # each (B, H, T, D)
         if cache is not None:
             k, v = cache.extend(self, k, v)  # from here on those of all tokens
         mixed = self._attend(q, k, v)  # (B, H, T, D)
-        projected: Tensor = self.out(rearrange(mixed, "B H T D -> B T (H D)"))  # (B, T, C)
+        projected: Tensor = self.out(mixed.permute(0, 2, 1, 3).flatten(2))  # (B, T, C)
         return projected
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:

@@ -62,7 +62,7 @@ def _attention(seen: Recording, layer: int) -> Iterator[Stage]:
     equation = "B T (three H D) -> three B H T D"
     yield make_stage(f"{name}.heads", ("heads", line), equation, tensors)
     yield from _kernel(seen, layer)
-    line = source_line(Attention.forward, '"B H T D -> B T (H D)"')
+    line = source_line(Attention.forward, "mixed.permute(0, 2, 1, 3)")
     mixed = attention_steps(q, k, v).mixed
     tensors = {"mixed": mixed}, {"merged": seen.given(f"{name}.out")}
     yield make_stage(f"{name}.merge", ("merge", line), "B H T D -> B T (H D)", tensors)

@@ -11,19 +11,23 @@ from typing import Final
 from core.train.config import TrainConfig, setting
 from core.train.control.commands import send
 from core.train.control.ranks import SHARDINGS, Processes, processes_of
+from core.train.export.script import SCRIPT_FILE, write_script
+from core.train.export.weights import write_safetensors
 from core.train.run import shelf
-from core.train.run.directory import read_info, runs_directory
+from core.train.run.directory import checkpoint_step, read_info, runs_directory
 from core.train.run.disk import storage_error
 from core.train.run.reader import LEFT_OUT, RunReader
 from core.train.run.records import COLUMNS, csv_lines, newest
 from core.train.run.state import read_state, state_sentence
 from core.train.start.bench import bench_lines
+from core.train.start.fork import find_parent, prepare_fork, start_fork
 from core.train.start.launch import resume_run, start_run
 from core.train.start.plan import device_in_use, prepare
 from core.train.start.presets import find_duration, preset_config
 from core.train.start.timing import TimingError, predicted_timing
 
 BY: Final = "terminal"
+_RUNS: Final = "where runs are kept"
 
 Act = Callable[[Namespace], Iterator[str]]
 
@@ -61,6 +65,19 @@ def _resume(chosen: Namespace) -> Iterator[str]:
         yield from _send(chosen)
 
 
+def _fork(chosen: Namespace) -> Iterator[str]:
+    parent = find_parent(_run(chosen), chosen.step)
+    changes = dict(setting(text) for text in chosen.settings)
+    if "num_steps" in changes:
+        changes.setdefault("max_seconds", None)
+    upload, name = None, ""
+    if chosen.text:
+        upload, name = chosen.text.read_bytes(), chosen.text.name
+        changes["corpus"] = "upload"
+    prepared = prepare_fork(parent, changes, upload, name)
+    yield str(start_fork(parent, prepared, runs_dir=chosen.runs, wait=chosen.wait))
+
+
 def _send(chosen: Namespace) -> Iterator[str]:
     yield f"command {send(_run(chosen), chosen.command, by=BY)} sent"
 
@@ -85,6 +102,19 @@ def _list(chosen: Namespace) -> Iterator[str]:
 
 
 def _export(chosen: Namespace) -> Iterator[str]:
+    if chosen.script:
+        write_script(_run(chosen), chosen.script)
+        yield f"{SCRIPT_FILE} and its tokens written to {chosen.script}"
+    elif chosen.safetensors:
+        checkpoint = find_parent(_run(chosen), chosen.step).checkpoint
+        size = write_safetensors(chosen.directory, checkpoint, chosen.safetensors)
+        step = checkpoint_step(checkpoint)
+        yield f"{size:,} bytes of step {step} written to {chosen.safetensors}"
+    else:
+        yield from _export_steps(chosen)
+
+
+def _export_steps(chosen: Namespace) -> Iterator[str]:
     increment = RunReader(_run(chosen)).read_new()
     records = newest(increment.records)
     target = chosen.csv or chosen.parquet
@@ -148,24 +178,20 @@ def parser() -> ArgumentParser:
             added.add_argument("directory", type=Path, metavar="RUN_DIR")
         return added
 
-    start = verb("start", _start, "start a run and print its directory", on_a_run=False)
-    start.add_argument("--preset", default="one-minute", help="one-minute, ten-minutes, class-hour")
-    start.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+    _add_starts(verb)
     listed = verb("list", _list, "print the runs, newest first", on_a_run=False)
-    for either in (start, listed):
-        either.add_argument("--runs", type=Path, metavar="DIR", help="where runs are kept")
+    listed.add_argument("--runs", type=Path, metavar="DIR", help=_RUNS)
     verb("status", _status, "print the state and the step")
     for op, words in _SENT.items():
         verb(op, _send, words)
     verb("pin", _pin, "protect the run from deletion")
     verb("unpin", _pin, "lift that protection")
-    resume = verb("resume", _resume, "go on, also after a stop or a crash")
-    for either in (start, resume):
-        _add_workers(either)
-    export = verb("export", _export, "write the steps as CSV or Parquet")
+    export = verb("export", _export, "write the steps, the weights, or a script that trains them")
+    export.add_argument("--step", type=int, help="of the weights; the newest if left out")
     kinds = export.add_mutually_exclusive_group(required=True)
-    for kind in ("--csv", "--parquet"):
+    for kind in ("--csv", "--parquet", "--safetensors"):
         kinds.add_argument(kind, type=Path, metavar="FILE")
+    kinds.add_argument("--script", type=Path, metavar="FOLDER")
     verb("rename", _rename, "give the run a title").add_argument("title")
     delete = verb("delete", _delete, "delete the run and all that is in it")
     delete.add_argument("--force", action="store_true", help="even if it is pinned")
@@ -176,10 +202,27 @@ def parser() -> ArgumentParser:
     return top
 
 
-def _add_workers(verb: ArgumentParser) -> None:
-    verb.add_argument("--wait", action="store_true", help="if the device is busy, stand in line")
-    verb.add_argument("--processes", type=int, metavar="N", help="train in N processes (torchrun)")
-    verb.add_argument("--sharding", choices=SHARDINGS, help="how they share the model")
+def _add_starts(verb: Callable[..., ArgumentParser]) -> None:
+    start = verb("start", _start, "start a run and print its directory", on_a_run=False)
+    start.add_argument("--preset", default="one-minute", help="one-minute, ten-minutes, class-hour")
+    fork = verb("fork", _fork, "go on from a checkpoint as a new run, with settings of its own")
+    fork.add_argument("--step", type=int, help="of the checkpoint; the newest if left out")
+    fork.add_argument("--text", type=Path, metavar="FILE", help="another text to learn from")
+    resume = verb("resume", _resume, "go on, also after a stop or a crash")
+    for each in (start, fork):
+        each.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings"
+        )
+        each.add_argument("--runs", type=Path, metavar="DIR", help=_RUNS)
+    for each in (start, fork, resume):
+        each.add_argument(
+            "--wait", action="store_true", help="if the device is busy, stand in line"
+        )
+    for each in (start, resume):
+        each.add_argument(
+            "--processes", type=int, metavar="N", help="train in N processes (torchrun)"
+        )
+        each.add_argument("--sharding", choices=SHARDINGS, help="how they share the model")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -5,6 +5,7 @@ import torch
 from core.models.gpt import GPT
 from core.models.llama import Llama
 from core.train.config import TrainConfig
+from core.train.learning.lora import add_adapters
 from core.train.learning.precision import weight_dtype
 
 Model = GPT | Llama
@@ -27,4 +28,6 @@ def make_model(config: TrainConfig, vocab_size: int, device: torch.device | str 
             dropout=config.dropout,
             checkpointing=config.checkpointing,
         )
+        if config.lora_rank:
+            add_adapters(model, config.lora_rank)
     return model.to(device, weight_dtype(config.precision))

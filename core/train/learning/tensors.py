@@ -19,6 +19,7 @@ import numpy.typing as npt
 from core.language import N_, _
 from core.train.child import child_answer
 from core.train.config import TrainConfig
+from core.train.learning.lora import merged
 from core.train.learning.schedule import batch_positions
 from core.train.run.directory import CHECKPOINT_FORMAT, checkpoints, read_info
 from core.train.run.shelf import run_names
@@ -167,7 +168,7 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
     from core.models.chance import alone_with_chance
     from core.models.gpt import GPT
 
-    contents = _read(checkpoint)
+    contents = read_checkpoint(checkpoint)
     config, dataset = TrainConfig.from_json(contents["config"]), load_dataset(run / "data")
     refuse_other_families(config)
     vocab_size, rows = dataset.tokenizer.vocab_size, len(contents["model"]["tokens.weight"])
@@ -180,7 +181,8 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
         )
     with alone_with_chance():
         model = GPT(config.shape(vocab_size))
-    model.load_state_dict(contents["model"])
+    state = contents["model"]
+    model.load_state_dict(merged(state) if config.lora_rank else state)
     return Trained(config=config, dataset=dataset, model=model, step=int(contents["step"]))
 
 
@@ -199,12 +201,12 @@ def refuse_other_families(config: TrainConfig) -> None:
         )
 
 
-def _read(checkpoint: Path) -> dict[str, Any]:
+def read_checkpoint(checkpoint: Path) -> dict[str, Any]:
     """Return what a file says, if it is one of this version; a pickle runs no code."""
     import torch
 
     try:
-        contents = torch.load(checkpoint, map_location="cpu", weights_only=True)
+        contents = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
         version, _config, _weights = contents["format"], contents["config"], contents["model"]
     except Exception as error:  # torch has a dozen of them, and a text of a page
         raise ValueError(

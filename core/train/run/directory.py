@@ -21,6 +21,7 @@ INFO_FILE: Final = "run.json"
 METRICS_FILE: Final = "metrics.bin"
 EVENTS_FILE: Final = "events.jsonl"
 STATE_FILE: Final = "state.json"
+PARENT_FILE: Final = "parent.pt"  # of a fork: the checkpoint that it begins with
 LOCK_FILE: Final = "worker.lock"
 LAUNCHED_FILE: Final = "launched.json"
 CONTROL_FOLDER: Final = "control"

@@ -136,6 +136,7 @@ _SECTIONS: Final[Mapping[str, Mapping[str, Check]]] = {
         "processes": optional(is_count),
         "sharding": optional(is_text),
     },
+    "parent": {"run": is_text, "step": is_count, "trained_seconds": is_number},
     "prediction": {
         "memory": optional(numbers_by_name),
         **dict.fromkeys(

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -28,6 +28,7 @@ from core.train.control.device import (
     training_devices,
 )
 from core.train.control.ranks import ALONE, Processes, processes_of
+from core.train.learning.lora import adapter_bytes
 from core.train.run.directory import new_run_name, runs_directory, section, write_info
 from core.train.run.disk import RunStorageError, storage_error
 from core.train.run.reader import RunReader
@@ -178,8 +179,19 @@ def create_run(
     *,
     sandbox: bool = False,
     processes: Processes = ALONE,
+    parent: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write a new run directory, ready for its worker; return it. `sandbox`: a student's own."""
+    """Write a new run directory, ready for its worker; return it.
+
+    `sandbox`: a student's own. `parent`: run, step and trained seconds that a fork begins with.
+    """
+    if prepared.config.lora_rank and parent is None:
+        raise ValueError(
+            _(
+                "LoRA trains adapters beside the weights of a run that has learned: set "
+                "lora_rank=0 here, or fork such a run with lora_rank={rank}."
+            ).format(rank=prepared.config.lora_rank)
+        )
     created = time.time()
     directory = runs_dir / new_run_name(prepared.config.name, created)
     try:
@@ -189,15 +201,28 @@ def create_run(
         raise storage_error(directory, error) from error
     info = _info(prepared, timing, directory.name, created)
     info["resolved"] |= processes.resolved
-    write_info(directory, info | {"sandbox": sandbox})
+    info["prediction"]["seconds"] = predicted_seconds(
+        still_to_do(prepared.config, parent), timing.seconds_per_step
+    )
+    write_info(directory, info | {"sandbox": sandbox, "parent": parent})
     write_state(directory, RunState(state="starting", time=created))
     return directory
+
+
+def still_to_do(config: TrainConfig, parent: Mapping[str, Any] | None) -> TrainConfig:
+    """Return the config with the steps and the time that its parent has not done for it."""
+    if parent is None:
+        return config
+    limit = config.max_seconds
+    seconds = None if limit is None else max(limit - parent["trained_seconds"], 0.1)
+    return replace(config, num_steps=config.num_steps - parent["step"], max_seconds=seconds)
 
 
 def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict[str, Any]:
     config = prepared.config
     vocab_size = prepared.dataset.tokenizer.vocab_size
     memory = memory_of(config, vocab_size, timing.precision)
+    held = {part.name: part.num_bytes for part in memory.children}
     return {
         "name": name,
         "created": created,
@@ -212,13 +237,11 @@ def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict
         "text": prepared.dataset.facts(config.corpus),
         "prediction": {
             "num_params": prepared.parameters.amount,
-            "memory": {part.name: part.num_bytes for part in memory.children},
+            "memory": held | adapter_bytes(config, held["weights"]),
             "flops_per_step": config_flops(config, vocab_size),
             "seconds_per_step": timing.seconds_per_step,
-            "seconds": predicted_seconds(config, timing.seconds_per_step),
         },
         "versions": {"python": sys.version.split()[0], "torch": installed_version("torch")},
-        "parent": None,
     }
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from core.language import _
 from core.train.config import TrainConfig
 from core.train.text.corpora import (
     CORPORA,
@@ -21,9 +22,16 @@ from core.train.text.corpora import (
     decode_upload,
     load_corpus,
 )
-from core.train.text.tokenizers import Tokenizer, Tokens, make_tokenizer, tokenizer_from_json
+from core.train.text.tokenizers import (
+    CharacterTokenizer,
+    Tokenizer,
+    Tokens,
+    make_tokenizer,
+    tokenizer_from_json,
+)
 
 PROMPT_CHARACTERS: Final = 12
+MAX_NAMED: Final = 8  # unknown characters that a sentence lists
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,9 +85,15 @@ class Dataset:
 
 
 def build_dataset(
-    config: TrainConfig, upload: bytes | None = None, upload_name: str = ""
+    config: TrainConfig,
+    upload: bytes | None = None,
+    upload_name: str = "",
+    *,
+    tokenizer: Tokenizer | None = None,
 ) -> Dataset:
     """Return the text that a config asks for, checked and cut into tokens.
+
+    `tokenizer`: of a model that is to learn this text too; None to make one of the text.
 
     Raises:
         ValueError: If the text or the uploaded file cannot be learnt from.
@@ -90,7 +104,10 @@ def build_dataset(
     prompt = row.prompt if row else ""
     if not prompt or not set(prompt) <= set(text):
         prompt = text.lstrip()[:PROMPT_CHARACTERS]
-    tokenizer = make_tokenizer(config.tokenizer, text, config.bpe_vocab_size)
+    if tokenizer is None:
+        tokenizer = make_tokenizer(config.tokenizer, text, config.bpe_vocab_size)
+    else:
+        _refuse_if_unknown(text, tokenizer)
     tokens = tokenizer.encode(text)
     check_text(text, len(tokens), tokenizer.vocab_size, config.seq_len)
     return Dataset(
@@ -101,6 +118,20 @@ def build_dataset(
         entropy=text_entropy(tokens, tokenizer.vocab_size),
         prompt=prompt,
     )
+
+
+def _refuse_if_unknown(text: str, tokenizer: Tokenizer) -> None:
+    if not isinstance(tokenizer, CharacterTokenizer):
+        return
+    unknown = sorted(set(text) - set(tokenizer.characters))
+    if unknown:
+        more = " …" if len(unknown) > MAX_NAMED else ""
+        raise ValueError(
+            _(
+                "The text has {count} characters that the model has never seen: {named}. Take them "
+                "out, or fine-tune a model with one token a byte: that one knows every text."
+            ).format(count=len(unknown), named=" ".join(map(repr, unknown[:MAX_NAMED])) + more)
+        )
 
 
 def dataset_of(config: TrainConfig, upload: bytes | None = None, upload_name: str = "") -> Dataset:

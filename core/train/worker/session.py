@@ -20,6 +20,7 @@ from core.train.run.state import NON_FINITE_PAUSE, NOT_SAVED, TIME_IS_UP
 from core.train.run.store import RunStore
 from core.train.text.dataset import Dataset, load_dataset
 from core.train.worker.checkpoint import load_checkpoint
+from core.train.worker.inheritance import begin_as_fork
 from core.train.worker.observer import Observer
 
 if TYPE_CHECKING:  # a run of one process does without torch.distributed
@@ -271,6 +272,7 @@ def load_newest(store: RunStore, trainer: Trainer) -> None:
         else:
             return
     trainer.start_again()
+    begin_as_fork(store.directory, trainer)
 
 
 def _tell_damaged(store: RunStore, path: Path, error: ValueError) -> None:
@@ -313,7 +315,10 @@ def _newest_trainer(
             return trainer, load_checkpoint(path, trainer)
         except ValueError as error:
             _tell_damaged(store, path, error)
-    return fresh(), Orders(max_steps_per_second=config.max_steps_per_second)
+    at_first = Orders(max_steps_per_second=config.max_steps_per_second)
+    trainer = fresh()
+    begin_as_fork(store.directory, trainer)
+    return trainer, at_first
 
 
 def _fresh_trainer(config: TrainConfig, dataset: Dataset, device: torch.device) -> Trainer:

@@ -13,6 +13,7 @@ from core.train.run.state import FINAL_STATES
 from pages.server.control_right import check_control, may_control
 from pages.server.rate import take_turn
 from pages.train.live_run.compare import MAX_RUNS, show_comparison
+from pages.train.live_run.fork import offer_exports, offer_fork
 from pages.train.live_run.runs import follow
 from pages.train.live_run.shown_run import link_to_model, run_label
 
@@ -78,7 +79,9 @@ def _one(run: RunSummary) -> None:
     st.link_button(
         _("All steps as CSV"), f"/live/metrics.csv?run={run.name}", icon=":material/table:"
     )
+    offer_exports(run)
     link_to_model(run)
+    offer_fork(run)
     locked = not may_control(run.name)
     title, pinned, away = st.columns([3, 1, 1], vertical_alignment="bottom")
     key = f"lr_title_{run.name}"

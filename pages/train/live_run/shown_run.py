@@ -8,7 +8,13 @@ import streamlit as st
 from core.budget.by_hand.gpt import count_parameters
 from core.language import _
 from core.train.config import TrainConfig
-from core.train.run.directory import checkpoints, open_run_directory, runs_directory
+from core.train.run.directory import (
+    checkpoints,
+    is_run_name,
+    open_run_directory,
+    runs_directory,
+    written_time,
+)
 from core.train.run.shelf import RunSummary, newest_run, summarize
 from core.train.run.state import FINAL_STATES
 from core.train.start.plan import Outline, Prepared
@@ -151,7 +157,17 @@ def run_label(run: RunSummary) -> str:
     state = _(STATES.get(run.state, run.state))
     made = local_time(run.created, browser_zone())
     steps = f"{run.step:,} / {run.num_steps:,}"
-    return " · ".join(filter(None, (preset_title(run.title), whose(run), made, state, steps)))
+    told = (preset_title(run.title), whose(run), made, state, steps, forked_from(run))
+    return " · ".join(filter(None, told))
+
+
+def forked_from(run: RunSummary) -> str:
+    """Return at which step of which run it began; empty for one that began with chance."""
+    parent = run.info.get("parent")
+    if not isinstance(parent, dict) or not is_run_name(str(parent.get("run"))):
+        return ""
+    time = written_time(parent["run"], browser_zone())
+    return _("forked at step {step} of the run of {time}").format(step=parent["step"], time=time)
 
 
 def whose(run: RunSummary) -> str:

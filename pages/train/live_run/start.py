@@ -38,7 +38,7 @@ def start(wish: Wish) -> str:
             return _start(wish)
         except DeviceBusyError as error:
             gpu = wish.changes.get("gpu", "")
-            st.session_state[_REFUSED] = _busy_sentence(gpu) or sentence_of(error)
+            st.session_state[_REFUSED] = busy_sentence(gpu) or sentence_of(error)
             st.session_state[_BUSY_GPU] = gpu
         except (ValueError, OSError, TimingError) as error:
             st.session_state[_REFUSED] = sentence_of(error)
@@ -67,7 +67,7 @@ def _holder(gpu: str) -> str:
     return ""
 
 
-def _busy_sentence(gpu: str) -> str:
+def busy_sentence(gpu: str) -> str:
     """Return which run has the device, called as in the list; empty if nobody can tell."""
     run = summarize(runs_directory() / _holder(gpu))
     if run.error:
@@ -80,7 +80,7 @@ def _start(wish: Wish) -> str:
     prepared = plan_run(wish)
     if is_worth_timing(prepared.timing):
         st.write(_("Timing 20 steps on this device, in a separate process …"))
-        _measure(prepared)
+        measure(prepared)
         prepared = plan_run(wish, prepared.dataset)
     if prepared.timing and prepared.timing.gpu_trouble:
         st.write(prepared.timing.trouble_sentence())
@@ -88,7 +88,7 @@ def _start(wish: Wish) -> str:
     return start_run(prepared).name
 
 
-def _measure(prepared: Prepared) -> None:
+def measure(prepared: Prepared) -> None:
     """Time the config in the server's pool; the same config is timed once for all who wait."""
     line = st.empty()
 
