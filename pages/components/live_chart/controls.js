@@ -87,7 +87,7 @@ function sendCommand(view, op, value = null) {
 
 // Python tells the number that it gave the command; its ack tells the step where it took effect.
 function ackOf(view) {
-  const acks = eventsOf(view.history, "ack")
+  const acks = eventsOf(view.sent ? view.history : view.moment, "ack")
   const { receipt } = view.data
   if (!view.sent) return acks.at(-1)
   if (receipt?.nonce !== view.sent.nonce) return undefined
