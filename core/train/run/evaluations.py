@@ -57,7 +57,7 @@ def validation_curve(directory: Path) -> Curve:
     changes: dict[int, float] = {}
     for event in reader.read_new().events:
         if event.get("op") == "set_learning_rate_multiplier" and event.get("accepted"):
-            changes[event["step"]] = float(event["value"] or 1.0)
+            changes[event["step"]] = float(event.get("value") or 1.0)
         if event["kind"] == "eval" and event.get("validation_loss") is not None:
             step = event["step"]
             by_step = {known: by_step[known] for known in by_step if known < step}

@@ -1,5 +1,5 @@
 // Plotly: one new plot per chart, extendTraces while the run goes on, react for everything else.
-// `uirevision` is constant, so neither of them touches the reader's zoom.
+// As long as `uirevision` is the same, neither of them touches the reader's zoom.
 
 const PLOTLY_SETTINGS = { displayModeBar: false, responsive: true }
 const EXTENDED = ["training", "smoothed", "learning_rate", "grad_norm", "tokens_per_second", "resident"]
@@ -16,6 +16,15 @@ function loadPlotly(url) {
     document.head.append(script)
   })
   return plotlyLoading
+}
+
+// Where the axis is to end. Plotly keeps a reader's zoom only as long as it is told the same as before.
+function keptEnd(view, { uirevision, meta }, until) {
+  const { layout } = plotOf(view, meta.name)
+  const given = view.given[meta.name]
+  const isZoomed = given?.uirevision === uirevision && layout?.xaxis.range?.[1] !== given.until
+  if (!isZoomed) view.given[meta.name] = { uirevision, until }
+  return view.given[meta.name].until
 }
 
 // The x-axis is called by what it counts, and for whom.
@@ -35,14 +44,14 @@ function filled(view, spec) {
   const traces = drawn.map((trace) => ({ ...trace, ...contents(moment, trace, data, view.losses, until) }))
   const layout = structuredClone(spec.layout)
   layout.autosize = true
-  layout.uirevision = `${name} ${moment.run} ${data.axis} ${data.log_loss}`
+  layout.uirevision = [name, moment.run, data.axis, data.log_loss, view.resets[name]].join(" ")
   // Plotly's own range adds room behind the last step.
-  if (moment.columns.step.length) Object.assign(layout.xaxis, { autorange: false, range: [0, until] })
+  if (moment.columns.step.length) Object.assign(layout.xaxis, { autorange: false, range: [0, keptEnd(view, layout, until)] })
   else layout.xaxis.autorangeoptions.include = [0, until]
   if (name !== "memory") layout.xaxis.title.text = name === "loss" ? axisTitle(view) : data.words[`axis_${axisIn(moment, data.axis)}`]
   if (name === "loss") {
     if (data.log_loss) layout.yaxis.type = "log"
-    layout.yaxis.autorangeoptions = { include: labelRoom(moment, data.log_loss) }
+    else layout.yaxis.autorangeoptions = { include: labelRoom(moment) }
     traces.push(...besideTraces(view, layout.meta.lines))
   }
   if (name === "memory") {
@@ -176,5 +185,6 @@ async function savePicture(view, name) {
 }
 
 function resetZoom(view, name) {
-  return window.Plotly?.relayout(plotOf(view, name), { "xaxis.range": [0, name === "loss" ? lossEnd(view) : endOf(view.moment, view.data.axis)], "yaxis.autorange": true })
+  view.resets[name] = (view.resets[name] ?? 0) + 1
+  return refreshCharts(view, { whole: true })
 }

@@ -117,14 +117,14 @@ function lossTraces(history, axis, strength) {
 }
 
 // How far the loss axis goes down, so that the lowest rung's label is not cut.
-function labelRoom({ columns, info, events }, isLog = false) {
+function labelRoom({ columns, info, events }) {
   const { ln_vocab: top, unigram_entropy: middle, bigram_entropy: bottom } = info.text ?? {}
   const rungs = [top, middle, bottom].filter((value) => value !== undefined && value !== null)
   if (!rungs.length) return []
   const scored = events.filter((event) => event.kind === "eval").map((event) => event.validation_loss)
   const highest = [...columns.loss, ...scored].reduce((most, value) => Math.max(most, value ?? most), Math.max(...rungs))
   const lowest = Math.min(...rungs)
-  return [isLog ? lowest * (lowest / highest) ** LABEL_ROOM : lowest - LABEL_ROOM * (highest - lowest)]
+  return [lowest - LABEL_ROOM * (highest - lowest)]
 }
 
 function referenceTrace(until, { label, at }, value, writtenValue) {

@@ -78,7 +78,7 @@ function renderAll(view) {
 
 function newView(data, skeleton) {
   const history = emptyHistory()
-  const view = { data, history, moment: momentOf(history, 0), beside: [], drawn: {}, root: skeleton.content.firstElementChild.cloneNode(true) }
+  const view = { data, history, moment: momentOf(history, 0), beside: [], drawn: {}, given: {}, resets: {}, root: skeleton.content.firstElementChild.cloneNode(true) }
   for (const figure of view.root.querySelectorAll("[data-chart]")) addChartButtons(view, figure)
   listenToControls(view)
   listenToSample(view)

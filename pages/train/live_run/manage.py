@@ -76,7 +76,7 @@ def _choose(runs: dict[str, RunSummary]) -> None:
 
 def _together(runs: list[str]) -> None:
     follow(runs[0])
-    ASK.set("beside", runs[1:])
+    ASK.set("beside", ",".join(runs[1:]))
 
 
 def _one(run: RunSummary) -> None:
