@@ -589,10 +589,14 @@ SCREENS = ((1366, 768, {}), (1280, 720, {"present": "1"}), (1024, 768, {"present
 
 
 def places(page):
-    """Return where loss, memory and text begin, and that all labels stand at the bars."""
-    labels = chart(page, "memory", "plot.layout.annotations.map(each => each.text)")
-    assert len(labels) == 5 + 2, labels  # each part, and the sums of measured and predicted
-    assert overlaps_of(page, "[data-chart=memory] .annotation") == []
+    """Return where loss, memory and text begin, once all labels stand at the bars."""
+    # Each part, and the sums of measured and predicted.
+    page.until(f"{CHART.format(name='memory')}.layout.annotations.length === {5 + 2}")
+    for _look in range(20):  # they are placed anew when the chart gets another height
+        if not (apart := overlaps_of(page, "[data-chart=memory] .annotation")):
+            break
+        page.wait_for_timeout(250)
+    assert apart == []
     parts = ("[data-chart=loss]", "[data-chart=memory]", "pre")
     return [page.locator(f".live {part}").bounding_box()["y"] for part in parts]
 

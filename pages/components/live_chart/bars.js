@@ -1,7 +1,7 @@
 // The words at the bars of the memory: what each part is, between the two bars, and their sums.
 
-const LINE = 1.3 // height of a label, in sizes of its letters
-const AROUND_BARS = 64 // pixels of the chart above and below the bars
+const LINE = 1.6 // height of a label, in sizes of its letters
+const AROUND_BARS = 80 // pixels of the chart above and below the bars
 
 // As close to `wanted`, which rises, as labels of one `height` can stand without touching.
 function spread(wanted, height, top) {

@@ -87,7 +87,8 @@ async function draw(view, spec) {
 function marksOf(view, name) {
   const { moment, data } = view
   const changes = [endOf(moment, data.axis), multiplierChanges(moment).length]
-  if (name === "memory") changes.push(eventsOf(moment, "memory").length)
+  // Its labels stand apart by what room there is.
+  if (name === "memory") changes.push(eventsOf(moment, "memory").length, plotOf(view, name).clientHeight)
   if (name === "loss") changes.push(eventsOf(moment, "eval").length, besideMark(view))
   return changes.join()
 }

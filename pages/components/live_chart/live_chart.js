@@ -52,7 +52,7 @@ function askToTell(view) {
     return
   }
   const { run, state } = view.history
-  if (isRecorded(view.history)) return
+  if (isRecorded(view.history) || view.data.speed) return // nothing in it is news
   const seen = FINAL_STATES.includes(state?.state) ? `${run} ended` : run
   if (seen === view.data.told.mark || seen === view.askedToTell) return
   view.askedToTell = seen
@@ -108,6 +108,7 @@ function watchSizes(view) {
   view.layoutObserver = new ResizeObserver(view.onResize)
   view.plotObserver = new ResizeObserver((entries) => {
     for (const { target } of entries) fitPlot(target)
+    if (view.drawn.memory) refreshCharts(view, { whole: false })
   })
   view.root.querySelectorAll(".live-plot").forEach((plot) => view.plotObserver.observe(plot))
 }
@@ -130,6 +131,7 @@ function close(view, key) {
   view.source?.close()
   document.removeEventListener("keydown", view.onKey)
   window.removeEventListener("resize", view.onResize)
+  view.headObserver?.disconnect()
   view.layoutObserver.disconnect()
   view.plotObserver.disconnect()
   view.root.querySelectorAll(".live-plot").forEach((plot) => window.Plotly?.purge(plot))

@@ -53,6 +53,13 @@ function renderHeadline(view) {
   const line = document.querySelector(".st-key-headline p")
   const sentence = headlineOf({ data: view.data, history: view.moment })
   if (line && line.textContent !== sentence) line.textContent = sentence
+  // A rerun of the script may bring its sentence again, or another line: ours is there before it is seen.
+  const head = document.querySelector(".st-key-page_answer")
+  if (!head || head === view.watchedHead) return
+  view.watchedHead = head
+  view.headObserver?.disconnect()
+  view.headObserver = new MutationObserver(() => renderHeadline(view))
+  view.headObserver.observe(head, { childList: true, characterData: true, subtree: true })
 }
 
 function headlineOf({ data, history }) {
