@@ -5,6 +5,7 @@ const USABLE = {
   resume: ["paused", "stopped", "crashed", "failed"],
   step: ["paused"],
   stop: ["starting", "running", "paused"],
+  go_back: ["paused"],
 }
 const KEYS = { " ": (state) => (state === "paused" ? "resume" : "pause"), ".": () => "step" }
 
@@ -43,9 +44,10 @@ function renderControls(view) {
   const isOver = isRecorded(view.history) || view.history.state?.state === "finished"
   bar.hidden = view.data.controls === "hidden" || view.history.run === null || isOver
   renderPair(view, bar.querySelector(".live-pair"))
-  for (const button of bar.querySelectorAll("[data-op]")) {
+  for (const button of view.root.querySelectorAll("[data-op]")) {
     button.disabled = !canUse(view, button.dataset.op)
   }
+  view.root.querySelector("[data-op=go_back]").hidden = bar.hidden || view.history.state?.reason !== "non_finite"
   for (const dial of dialsOf(view)) renderDial(view, dial)
   say(view, ".live-ack", ackSentence(view))
 }
