@@ -1,10 +1,11 @@
 """What runs scored on text that they do not learn from, and in what they differ."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from core.train.config import TrainConfig
 from core.train.run.reader import RunReader
 from core.train.run.shelf import read_label
 
@@ -28,6 +29,7 @@ class Curve:
     """The validation losses of one run, in nats per token, at rising steps.
 
     `text` says which text and which tokens: losses of different ones cannot be compared.
+    `rate_changes` were made by hand: the step, and the factor on the learning rate from it on.
     """
 
     run: str
@@ -36,6 +38,7 @@ class Curve:
     losses: tuple[float, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     text: tuple[str, ...] = ()
+    rate_changes: tuple[tuple[int, float], ...] = ()
 
     @property
     def best(self) -> tuple[int, float] | None:
@@ -51,7 +54,10 @@ def validation_curve(directory: Path) -> Curve:
     reader = RunReader(directory)
     config, text = reader.info["config"], reader.info.get("text") or {}
     by_step: dict[int, float] = {}
+    changes: dict[int, float] = {}
     for event in reader.read_new().events:
+        if event.get("op") == "set_learning_rate_multiplier" and event.get("accepted"):
+            changes[event["step"]] = float(event.get("value") or 1.0)
         if event["kind"] == "eval" and event.get("validation_loss") is not None:
             step = event["step"]
             by_step = {known: by_step[known] for known in by_step if known < step}
@@ -64,13 +70,18 @@ def validation_curve(directory: Path) -> Curve:
         losses=tuple(by_step[step] for step in steps),
         settings=_settings_in_use(config),
         text=(str(text.get("sha256", "")), _tokens(config)),
+        rate_changes=tuple(changes.items()),
     )
 
 
 def _settings_in_use(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the config without the size of a BPE vocabulary that the run does not have."""
+    """Return the config without the size of a BPE vocabulary that the run does not have.
+
+    What a run of an earlier version could not be told is what it is without being told.
+    """
     has_bpe = config.get("tokenizer") == "bpe"
-    return {name: value for name, value in config.items() if has_bpe or name != "bpe_vocab_size"}
+    settings = asdict(TrainConfig()) | dict(config)
+    return {name: value for name, value in settings.items() if has_bpe or name != "bpe_vocab_size"}
 
 
 def _tokens(config: Mapping[str, Any]) -> str:

@@ -1,5 +1,5 @@
 // Plotly: one new plot per chart, extendTraces while the run goes on, react for everything else.
-// `uirevision` is constant, so neither of them touches the reader's zoom.
+// As long as `uirevision` is the same, neither of them touches the reader's zoom.
 
 const PLOTLY_SETTINGS = { displayModeBar: false, responsive: true }
 const EXTENDED = ["training", "smoothed", "learning_rate", "grad_norm", "tokens_per_second", "resident"]
@@ -18,26 +18,45 @@ function loadPlotly(url) {
   return plotlyLoading
 }
 
+// Where the axis is to end. Plotly keeps a reader's zoom only as long as it is told the same as before.
+function keptEnd(view, { uirevision, meta }, until) {
+  const { layout } = plotOf(view, meta.name)
+  const given = view.given[meta.name]
+  const isZoomed = given?.uirevision === uirevision && layout?.xaxis.range?.[1] !== given.until
+  if (!isZoomed) view.given[meta.name] = { uirevision, until }
+  return view.given[meta.name].until
+}
+
+// The x-axis is called by what it counts, and for whom.
+function axisTitle({ moment, data }) {
+  const { words } = data
+  const counted = words[`axis_${axisIn(moment, data.axis)}`]
+  const title = titleOf({ history: moment, data })
+  return title ? fill(words.axis_of, { counted, title }) : counted
+}
+
 function filled(view, spec) {
-  const { history, data } = view
-  const elsewhere = onGpu(history) ? "resident" : "peak" // charts.py says why
+  const { moment, data } = view
+  const { name } = spec.layout.meta
+  const elsewhere = onGpu(moment) ? "resident" : "peak" // charts.py says why
   const drawn = spec.data.filter((trace) => trace.meta.role !== elsewhere)
-  const traces = drawn.map((trace) => ({ ...trace, ...contents(history, trace, data.unit, data.words) }))
+  const until = name === "loss" ? lossEnd(view) : endOf(moment, data.axis)
+  const traces = drawn.map((trace) => ({ ...trace, ...contents(moment, trace, data, view.losses, until) }))
   const layout = structuredClone(spec.layout)
   layout.autosize = true
-  layout.uirevision = `${layout.meta.name} ${history.run}`
-  const until = end(history)
+  layout.uirevision = [name, moment.run, data.axis, data.log_loss, view.resets[name]].join(" ")
   // Plotly's own range adds room behind the last step.
-  if (history.columns.step.length) Object.assign(layout.xaxis, { autorange: false, range: [0, until] })
+  if (moment.columns.step.length) Object.assign(layout.xaxis, { autorange: false, range: [0, keptEnd(view, layout, until)] })
   else layout.xaxis.autorangeoptions.include = [0, until]
-  if (spec.layout.meta.name === "loss") {
-    layout.yaxis.autorangeoptions = { include: labelRoom(history) }
-    const title = titleOf(view)
-    if (title) layout.xaxis.title.text = fill(data.words.step_of, { title })
+  if (name !== "memory") layout.xaxis.title.text = name === "loss" ? axisTitle(view) : data.words[`axis_${axisIn(moment, data.axis)}`]
+  if (name === "loss") {
+    if (data.log_loss) layout.yaxis.type = "log"
+    else layout.yaxis.autorangeoptions = { include: labelRoom(moment) }
+    traces.push(...besideTraces(view, layout.meta.lines))
   }
-  if (spec.layout.meta.name === "memory") {
-    layout.showlegend = history.columns.step.length > 0 // Plotly gives a legend without entries no width
-    layout.yaxis.title.text = fill(onGpu(history) ? data.words.vram_axis : data.words.memory_axis, { unit: memoryUnit(history, data.unit)[1] })
+  if (name === "memory") {
+    layout.yaxis.title.text = fill(onGpu(moment) ? data.words.vram_axis : data.words.memory_axis, { unit: memoryUnit(moment, data.unit)[1] })
+    labelBars(layout, moment, data, plotOf(view, name).clientHeight)
   }
   return [traces, layout]
 }
@@ -50,21 +69,28 @@ function plotOf(view, name) {
   return view.root.querySelector(`[data-chart="${name}"] .live-plot`)
 }
 
-// Draws one chart from the whole history.
+// Draws one chart from the whole moment.
 async function draw(view, spec) {
   const { name } = spec.layout.meta
   const plot = plotOf(view, name)
-  const shown = name === "loss" ? pacedHistory(view) : view.history
-  if (name === "loss" || !view.history.loss) {
-    view.history.loss = lossTraces(shown)
-    view.history.smoothing = shown.smoothing
-  }
+  const { moment, data } = view
+  if (name === "loss" || !view.losses) view.losses = lossTraces(moment, data.axis, data.smoothing)
   const [traces, layout] = filled(view, spec)
-  view.drawn[name] = { records: shown.columns.step.length, extended: 0 }
+  view.drawn[name] = { records: moment.columns.step.length, extended: 0, marks: marksOf(view, name) }
   // An axis that comes or goes, as on the way to a projector, Plotly draws from nowhere to nowhere.
   if (plot.data && axesOf(plot.data) !== axesOf(traces)) window.Plotly.purge(plot)
   await window.Plotly.react(plot, traces, layout, PLOTLY_SETTINGS)
   fitPlot(plot)
+}
+
+// What cannot simply be added to a chart when it changes: where the axis ends, changes of the rate ...
+function marksOf(view, name) {
+  const { moment, data } = view
+  const changes = [endOf(moment, data.axis), multiplierChanges(moment).length]
+  // Its labels stand apart by what room there is.
+  if (name === "memory") changes.push(eventsOf(moment, "memory").length, plotOf(view, name).clientHeight)
+  if (name === "loss") changes.push(eventsOf(moment, "eval").length, besideMark(view))
+  return changes.join()
 }
 
 // Plotly measures its place when it draws; the place may have changed since, or meanwhile.
@@ -75,25 +101,25 @@ function fitPlot(plot) {
 }
 
 // Whether the new records cannot simply be added: another attempt, a gap, or too many points.
-function needsRedraw(view, name, kinds) {
-  const { records, extended } = view.drawn[name]
-  const { step, attempt, loss } = view.history.columns
-  if (kinds.has("ack") || (name === "memory" && kinds.has("memory"))) return true
-  if (name === "loss" && (kinds.has("eval") || loss.slice(records).includes(null))) return true
+function needsRedraw(view, name) {
+  const { records, extended, marks } = view.drawn[name]
+  const { step, attempt, loss } = view.moment.columns
+  if (marks !== marksOf(view, name) || records > step.length) return true
+  if (name === "loss" && loss.slice(records).includes(null)) return true
   if (extended + step.length - records > 2 * MAX_POINTS) return true
   const isNext = (index) => attempt[index] === attempt[index - 1] && step[index] > step[index - 1]
   for (let index = Math.max(records, 1); index < step.length; index += 1) if (!isNext(index)) return true
   return false
 }
 
-function newPoints(view, role, first, last) {
-  const { history, data } = view
-  const { columns } = history
-  const x = columns.step.slice(first, last)
-  const tail = (name) => columns[name].slice(first, last)
+function newPoints(view, role, first) {
+  const { moment, data, losses } = view
+  const { columns, info } = moment
+  const x = xOfRecords(moment, data.axis).slice(first)
+  const tail = (name) => columns[name].slice(first)
   if (role === "training") return [x, tail("loss")]
-  if (role === "smoothed") return [x, smooth(x, tail("loss"), history.info.config?.num_steps ?? 0, history.smoothing)]
-  if (role === "resident") return [x, tail("resident_bytes").map((bytes) => bytes / memoryUnit(history, data.unit)[0])]
+  if (role === "smoothed") return [x, smooth(tail("step"), tail("loss"), info.config?.num_steps ?? 0, losses.smoothing, data.smoothing)]
+  if (role === "resident") return [x, tail("resident_bytes").map((bytes) => bytes / memoryUnit(moment, data.unit)[0])]
   return [x, tail(role)]
 }
 
@@ -101,43 +127,56 @@ function newPoints(view, role, first, last) {
 function extend(view, spec) {
   const { name } = spec.layout.meta
   const drawn = view.drawn[name]
-  const numShown = name === "loss" ? numPaced(view) : view.history.columns.step.length
+  const numShown = view.moment.columns.step.length
   const numNew = numShown - drawn.records
   if (numNew <= 0) return undefined
   const plot = plotOf(view, name)
   const traces = plot.data.map((trace, index) => [index, trace.meta.role]).filter(([, role]) => EXTENDED.includes(role))
-  const points = traces.map(([, role]) => newPoints(view, role, drawn.records, numShown))
+  const points = traces.map(([, role]) => newPoints(view, role, drawn.records))
   const update = { x: points.map(([x]) => x), y: points.map(([, y]) => y) }
-  view.drawn[name] = { records: drawn.records + numNew, extended: drawn.extended + numNew }
+  view.drawn[name] = { ...drawn, records: numShown, extended: drawn.extended + numNew }
   return window.Plotly.extendTraces(plot, update, traces.map(([index]) => index))
 }
 
-// Brings all charts up to date. `whole`: on a snapshot, a new theme, a new language; else only what
-// `kinds` of events and new records ask for. Whatever is asked for meanwhile is drawn in one go
-// afterwards: a browser that draws slower than the run trains would fall behind for ever.
-function refreshCharts(view, { whole, kinds = new Set() }) {
-  const { wanted } = view
-  view.wanted = { whole: whole || Boolean(wanted?.whole), kinds: new Set([...(wanted?.kinds ?? []), ...kinds]) }
+// Brings everything up to date. `whole`: on a snapshot, a new theme, a new language; else only what
+// new records and events ask for. Whatever is asked for meanwhile is drawn in one go afterwards: a
+// browser that draws slower than the run trains would fall behind for ever.
+function refreshCharts(view, { whole }) {
+  view.wanted = { whole: whole || Boolean(view.wanted?.whole) }
+  if (!window.Plotly) tellMoment(view) // the words need not wait for the library
   view.drawing ??= drawWanted(view)
-    .catch(() => say(view, ".live-connection", view.data.words.no_plotly))
+    .catch(() => {
+      tellMoment(view)
+      say(view, ".live-connection", view.data.words.no_plotly)
+    })
     .finally(() => { view.drawing = null })
   return view.drawing
 }
 
+// The curve, and in the same breath all that is told beside it: one moment of the run.
 async function drawWanted(view) {
   await loadPlotly(view.data.plotly_url)
   while (view.wanted) {
-    const { whole, kinds } = view.wanted
+    const { whole } = view.wanted
     view.wanted = null
+    const count = numPaced(view)
+    const isWhole = count === view.history.columns.step.length
+    view.moment = momentOf(view.history, count)
     for (const spec of view.data.figures) {
       if (view.closed) return
       const { name } = spec.layout.meta
-      const redraw = whole || !view.drawn[name] || needsRedraw(view, name, kinds)
-      await (redraw ? draw(view, spec) : extend(view, spec))
-      if (name === "loss") renderHeadline(view)
+      if (!isWhole && !["loss", "memory"].includes(name) && view.drawn[name] && !whole) continue // below the screen
+      const drawing = whole || !view.drawn[name] || needsRedraw(view, name) ? draw(view, spec) : extend(view, spec)
+      if (name === "loss") renderPanels(view)
+      await drawing
       await new Promise((goOn) => { setTimeout(goOn) }) // a button pressed meanwhile comes first
     }
   }
+}
+
+function tellMoment(view) {
+  view.moment = momentOf(view.history, Infinity)
+  renderPanels(view)
 }
 
 async function savePicture(view, name) {
@@ -147,5 +186,6 @@ async function savePicture(view, name) {
 }
 
 function resetZoom(view, name) {
-  return window.Plotly?.relayout(plotOf(view, name), { "xaxis.range": [0, end(view.history)], "yaxis.autorange": true })
+  view.resets[name] = (view.resets[name] ?? 0) + 1
+  return refreshCharts(view, { whole: true })
 }

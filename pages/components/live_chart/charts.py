@@ -12,11 +12,19 @@ from pages.components.live_chart.words import CATEGORY_NAMES
 
 Piece = dict[str, Any]
 # Each label ends at a third of its own, so that they never meet, however close the lines are; the
-# lowest one first, where the curve is still high above it.
+# lowest one last and above its line, where the curve has long fallen below it.
 RUNGS: Final = (
-    ("ln_vocab", "dot", N_("uniform: {value}"), 1.0),
-    ("unigram_entropy", "dash", N_("unigram: {value}"), 2 / 3),
-    ("bigram_entropy", "dashdot", N_("bigram: {value}"), 1 / 3),
+    ("ln_vocab", "dot", N_("uniform: {value}"), 1 / 3, "bottom left"),
+    ("unigram_entropy", "dash", N_("unigram: {value}"), 2 / 3, "top left"),
+    ("bigram_entropy", "dashdot", N_("bigram: {value}"), 1.0, "top left"),
+)
+# Of each run beside the shown one: whoever sees no colours still tells them apart.
+BESIDE: Final = (
+    ("activations", "dash", "square"),
+    ("gradients", "dot", "circle"),
+    ("optimizer", "dashdot", "triangle-up"),
+    ("kv_cache", "longdash", "x"),
+    ("other", "longdashdot", "star"),
 )
 _NORM_TICKS: Final = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5)]
 
@@ -30,8 +38,13 @@ def empty_charts(look: Look, *, show_prediction: bool = True) -> list[Piece]:
     speed, rate = _("tokens per second"), _("learning rate")
     promised = [_reference("predicted_rate", _("predicted: {value}"), "dash", look)]
     line = {"width": 1.2, "showlegend": False}
+    loss = _chart("loss", _loss(look) + changes, look, _("loss (nats per token)"))
+    loss["layout"]["meta"]["lines"] = [
+        {"color": look.color(meaning), "dash": dash, "symbol": symbol}
+        for meaning, dash, symbol in BESIDE
+    ]
     return [
-        _chart("loss", _loss(look) + changes, look, _("loss (nats per token)")),
+        loss,
         _memory(look, show_prediction=show_prediction),
         _chart(
             "learning_rate",
@@ -67,13 +80,15 @@ def _loss(look: Look) -> list[Piece]:
 
     ln V is the loss of a uniform guess; the entropies are counted in the run's own text.
     """
-    rungs = [_reference(name, _(label), dash, look, at) for name, dash, label, at in RUNGS]
+    rungs = [
+        _reference(name, _(label), dash, look, at, side) for name, dash, label, at, side in RUNGS
+    ]
     evaluated = {"mode": "lines+markers", "marker": {"size": 8, "symbol": "diamond"}}
     broken = {"mode": "markers", "marker": {"size": 12, "symbol": "x"}, "showlegend": False}
     return [
         *rungs,
         _line("ghost", _("earlier attempt"), "muted", look, width=1, dash="dot"),
-        _line("training", _("training loss"), "training_loss", look, width=1, opacity=0.5),
+        _line("training", _("training loss"), "training_loss", look, width=1, opacity=0.7),
         _line("smoothed", _("smoothed"), "training_loss", look, width=2.5),
         _line(
             "validation", _("validation"), "validation_loss", look, **evaluated, cliponaxis=False
@@ -99,24 +114,39 @@ def _memory(look: Look, *, show_prediction: bool) -> Piece:
     )  # fmt: skip
     traces = [*areas, *bars, _peak(look), *([] if look.present else [resident])]
     chart = _chart("memory", traces, look, "", rangemode="tozero")
-    small = {"domain": [0, 0.34], "nticks": 2, "tickangle": 0}
-    untitled = {"title": {"text": ""}}  # the loss says what it is
-    chart["layout"]["xaxis"] |= {"visible": False} if look.present else small | untitled
+    small = {"domain": [0, 0.28], "nticks": 2, "tickangle": 0}
+    # The loss says what its axis is.
+    chart["layout"]["xaxis"] |= {"visible": False} if look.present else small
     of_bars = {"anchor": "y", "fixedrange": True, "tickangle": 0, "automargin": True}
     if not look.present:
         of_bars["tickfont"] = {"size": 12}  # on a phone, too, the two names stand apart
+    # The names of the parts stand between the two bars, in the room of two more.
+    slots = [places[0], " ", "  ", *places[1:]]
     chart["layout"] |= {
         "barmode": "stack",
-        "bargap": 0.15,
-        "uniformtext": {"minsize": 22 if look.present else 9, "mode": "hide"},
-        "xaxis2": {"domain": [0 if look.present else 0.4, 1]} | of_bars,
-        "legend2": {"x": 1.02, "y": 1, "traceorder": "reversed", "font": {"size": 12}},
+        "bargap": 0.1,
+        "showlegend": not look.present,
+        "xaxis2": {
+            "domain": [0 if look.present else 0.34, 1],
+            "categoryorder": "array",
+            "categoryarray": slots,
+            "tickvals": places,
+            "range": [-0.5, len(slots) - 0.5],
+        }
+        | of_bars,
+    }
+    chart["layout"]["meta"]["labels"] = {
+        "names": [_(name) for name in CATEGORY_NAMES.values()],
+        "colors": [look.color(name) for name in CATEGORY_NAMES],
+        "size": 22 if look.present else 12,
+        "apart": 3,
+        "num_bars": len(places),
     }
     return chart
 
 
 def _area(name: str, look: Look) -> Piece:
-    of_category = {"legendgroup": name, "showlegend": False, "stackgroup": "measured"}
+    of_category = {"showlegend": False, "stackgroup": "measured"}
     return _line("area", _(CATEGORY_NAMES[name]), name, look, width=1, category=name, **of_category)
 
 
@@ -127,19 +157,12 @@ def _bar(name: str, places: list[str], look: Look) -> Piece:
         "x": places,
         "xaxis": "x2",
         "name": _(CATEGORY_NAMES[name]),
-        "legend": "legend2",
-        "legendgroup": name,
-        "showlegend": not look.present,
+        "showlegend": False,
         "marker": {
             "color": color,
             "line": {"color": color, "width": 1},
             "pattern": {"shape": ["", "/"], "fillmode": "replace", "solidity": 0.35},
         },
-        "text": [_(CATEGORY_NAMES[name])],
-        "textposition": "inside",
-        "textangle": 0,
-        "insidetextanchor": "middle",
-        "constraintext": "inside",
         "meta": {"role": "bar", "category": name},
         "hovertemplate": "%{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
     }
@@ -174,7 +197,9 @@ def _line(role: str, name: str, meaning: str, look: Look, **style: Any) -> Piece
     }
 
 
-def _reference(role: str, label: str, dash: str, look: Look, at: float = 1.0) -> Piece:
+def _reference(
+    role: str, label: str, dash: str, look: Look, at: float = 1.0, side: str = "bottom left"
+) -> Piece:
     """Return a horizontal line across the run with its label, in which {value} stands.
 
     The label ends at the share `at` of the line: labels of lines that may come close to each other
@@ -182,7 +207,7 @@ def _reference(role: str, label: str, dash: str, look: Look, at: float = 1.0) ->
     """
     return {
         "type": "scatter",
-        "textposition": "bottom left",
+        "textposition": side,
         "textfont": {"color": look.color("muted")},
         "mode": "lines+markers+text",
         "marker": {"size": 9, "opacity": 0},  # unseen: it keeps the label off the line
@@ -215,7 +240,7 @@ def _chart(name: str, traces: list[Piece], look: Look, title: str, **of_y: objec
     `uirevision` is a constant, so that a reader's zoom survives every redraw.
     """
     base, plain = look.layout(), {"zeroline": False}
-    x = {"title": {"text": _("step")}, "rangemode": "tozero", "autorangeoptions": {}}
+    x = {"title": {"text": ""}, "rangemode": "tozero", "autorangeoptions": {}}
     y = {"title": {"text": title}, "type": "linear", "exponentformat": "power"}
     layout = base | {
         "margin": base["margin"] | {"t": 40 if name == "loss" else 28},

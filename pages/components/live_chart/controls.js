@@ -44,10 +44,10 @@ function renderControls(view) {
   const isOver = isRecorded(view.history) || view.history.state?.state === "finished"
   bar.hidden = view.data.controls === "hidden" || view.history.run === null || isOver
   renderPair(view, bar.querySelector(".live-pair"))
-  for (const button of bar.querySelectorAll("[data-op]")) {
+  for (const button of view.root.querySelectorAll("[data-op]")) {
     button.disabled = !canUse(view, button.dataset.op)
   }
-  bar.querySelector("[data-op=go_back]").hidden = view.history.state?.reason !== "non_finite"
+  view.root.querySelector("[data-op=go_back]").hidden = bar.hidden || view.history.state?.reason !== "non_finite"
   for (const dial of dialsOf(view)) renderDial(view, dial)
   say(view, ".live-ack", ackSentence(view))
 }
@@ -89,7 +89,7 @@ function sendCommand(view, op, value = null) {
 
 // Python tells the number that it gave the command; its ack tells the step where it took effect.
 function ackOf(view) {
-  const acks = eventsOf(view.history, "ack")
+  const acks = eventsOf(view.sent ? view.history : view.moment, "ack")
   const { receipt } = view.data
   if (!view.sent) return acks.at(-1)
   if (receipt?.nonce !== view.sent.nonce) return undefined

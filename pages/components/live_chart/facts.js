@@ -59,7 +59,7 @@ function memoryFacts(history, unit, words) {
   }
 }
 
-// What was predicted beside what it took, from the click to the last step.
+// What was predicted beside what it took, from the click to the last step; a pause is told apart.
 function outcome(history, unit, words) {
   const { prediction, created } = history.info
   const newest = newestOf(history, "memory").at(-1)
@@ -67,10 +67,12 @@ function outcome(history, unit, words) {
   if (!prediction?.seconds || !prediction.memory || !newest || last === undefined) return ""
   const size = (numBytes) => formatBytes(numBytes, unit)
   const sum = (parts) => parts.reduce((total, part) => total + part, 0)
-  return fill(words.outcome, {
+  const paused = waitedUntil(waitsOf(history), last)
+  return fill(paused >= 1 ? words.outcome_paused : words.outcome, {
+    paused: formatSeconds(paused, words),
     predicted_seconds: formatSeconds(prediction.seconds, words),
     predicted: size(sum(Object.values(prediction.memory))),
-    seconds: formatSeconds(last - created, words),
+    seconds: formatSeconds(last - created - paused, words),
     measured: size(sum(CATEGORIES.map((name) => newest[name]))),
     other: size(newest.other),
   })

@@ -135,6 +135,17 @@ class Feed:
         }
         return server_sent_event("snapshot", data, str(self.position))
 
+    def curves(self) -> dict[str, object]:
+        """Return the run without its texts: what another run's picture shows of it."""
+        drawn = ("state", "ack", "eval")
+        return {
+            "run": self.run,
+            "info": self._reader.info,
+            "state": asdict(self._state),
+            "columns": to_columns(self._records.curves(MAX_POINTS), COLUMNS),
+            "events": [each for each in self._events.needed() if each["kind"] in drawn],
+        }
+
     def _totals(self) -> dict[str, float]:
         return {"total_records": self._records.num_records, "step_seconds": self._step_seconds}
 
@@ -152,6 +163,13 @@ class Feed:
             **self._totals(),
         }
         return server_sent_event("update", data, str(self.position))
+
+
+def curves_of(directory: Path) -> dict[str, object]:
+    """Return what is drawn of a run that stands beside another: its losses and what it is."""
+    feed = Feed(directory)
+    feed.take(feed.look())
+    return feed.curves()
 
 
 def recorded_messages(preset: str) -> tuple[bytes, ...]:

@@ -19,7 +19,7 @@ function append(history, message) {
   const first = columns.step.length
   for (const name of COLUMNS) for (const value of message.columns?.[name] ?? []) columns[name].push(value)
   history.events.push(...(message.events ?? []))
-  if (message.state) history.state = message.state
+  if (message.state) Object.assign(history, { before: history.state ?? message.state, state: message.state })
   if (message.info) history.info = message.info
   if (message.step_seconds) history.totals = { num: message.total_records, seconds: message.step_seconds }
   return first
@@ -72,12 +72,6 @@ function mfu(history) {
   return (prediction.flops_per_step * rate) / tokensPerStep(history.info) / resolved.peak_flops_per_second
 }
 
-// The planned last step; once the run has ended, the last step that came.
-function end({ columns, info, state }) {
-  const last = columns.step.reduce((most, step) => Math.max(most, step), 0)
-  return last && FINAL_STATES.includes(state?.state) ? last : Math.max(last, info.config?.num_steps ?? 0)
-}
-
 // The indices that keep every dip, every peak and every missing value of a curve: for one trace
 // what core/train/run/history.py keeps.
 function decimated(values, maxPoints = MAX_POINTS) {
@@ -103,20 +97,22 @@ function curve(x, y) {
 }
 
 // Newest records and ghosts; `smoothing` remembers where the average stands, for the next update.
-function lossTraces(history) {
+function lossTraces(history, axis, strength) {
   const { step, loss, attempt } = history.columns
+  const x = xOfRecords(history, axis)
   const redone = superseded(step, attempt)
   const pick = (values, wanted) => values.filter((_value, index) => redone[index] === wanted)
-  const [steps, values] = [pick(step, false), pick(loss, false)]
-  history.smoothing = { average: null, step: 0 }
-  const average = smooth(steps, values, history.info.config?.num_steps ?? 0, history.smoothing)
+  const [steps, values, places] = [step, loss, x].map((each) => pick(each, false))
+  const smoothing = { average: null, step: 0 }
+  const average = smooth(steps, values, history.info.config?.num_steps ?? 0, smoothing, strength)
   const evaluations = newestOf(history, "eval")
   return {
-    ghost: curve(pick(step, true), pick(loss, true)),
-    training: curve(steps, values),
-    smoothed: curve(steps, average),
-    validation: { x: evaluations.map((e) => e.step), y: evaluations.map((e) => e.validation_loss) },
-    non_finite: brokenSteps(step, loss),
+    smoothing,
+    ghost: curve(pick(x, true), pick(loss, true)),
+    training: curve(places, values),
+    smoothed: curve(places, average),
+    validation: { x: xOfEvents(history, axis, evaluations), y: evaluations.map((e) => e.validation_loss) },
+    non_finite: brokenSteps(x, loss),
   }
 }
 
@@ -131,9 +127,9 @@ function labelRoom({ columns, info, events }) {
   return [lowest - LABEL_ROOM * (highest - lowest)]
 }
 
-function referenceTrace(history, { label, at }, value, writtenValue) {
+function referenceTrace(until, { label, at }, value, writtenValue) {
   if (value === null || value === undefined) return { x: [], y: [], text: [] }
-  const x = at === 1 ? [0, end(history)] : [0, at * end(history), end(history)]
+  const x = at === 1 ? [0, until] : [0, at * until, until]
   return { x, y: x.map(() => value), text: ["", fill(label, { value: writtenValue }), ""].slice(0, x.length) }
 }
 
@@ -151,11 +147,11 @@ function placeMarks(steps, last) {
   })
 }
 
-function changeTrace(history, trace) {
+function changeTrace(history, trace, axis, until) {
   const changes = multiplierChanges(history)
   const labels = changes.map((ack) => `×${Number(ack.value.toPrecision(6))}`)
-  const steps = changes.map((ack) => ack.step)
-  const marks = placeMarks(steps, end(history))
+  const steps = xOfEvents(history, axis, changes)
+  const marks = placeMarks(steps, until)
   const heights = marks.map((mark) => mark.height)
   return {
     x: steps,
@@ -187,26 +183,28 @@ function peakTrace(history, label, unit, words) {
 }
 
 // What belongs into one trace of a chart: the fields of plotly to overwrite.
-function contents(history, trace, unit, words) {
+function contents(history, trace, { unit, words, axis }, losses, until) {
   const { columns, info } = history
   const { meta } = trace
   const { role, label, category } = meta
   const [divisor] = memoryUnit(history, unit)
-  const area = (name) => newestOf(history, "memory").map((event) => event[name])
-  if (role in history.loss) return history.loss[role]
-  if (role === "multiplier") return changeTrace(history, trace)
-  if (role === "grad_clip") return referenceTrace(history, meta, info.config?.grad_clip, String(info.config?.grad_clip))
+  if (role in losses) return losses[role]
+  if (role === "multiplier") return changeTrace(history, trace, axis, until)
+  if (role === "grad_clip") return referenceTrace(until, meta, info.config?.grad_clip, String(info.config?.grad_clip))
   if (role === "predicted_rate") {
     const rate = predictedTokensPerSecond(info)
-    return referenceTrace(history, meta, rate, formatRate(rate ?? 0, words.tokens))
+    return referenceTrace(until, meta, rate, formatRate(rate ?? 0, words.tokens))
   }
-  if (role === "area") return { x: area("step"), y: area(category).map((bytes) => bytes / divisor) }
+  if (role === "area") {
+    const watched = newestOf(history, "memory")
+    return { x: xOfEvents(history, axis, watched), y: watched.map((event) => event[category] / divisor) }
+  }
   if (role === "bar") return barTrace(history, category, divisor, trace.x.length)
   if (role === "peak") return peakTrace(history, label, unit, words)
   if (role === "resident") {
     const name = fill(label, { value: memoryFacts(history, unit, words).resident_bytes })
-    return { ...curve(columns.step, columns.resident_bytes.map((bytes) => bytes / divisor)), name }
+    return { ...curve(xOfRecords(history, axis), columns.resident_bytes.map((bytes) => bytes / divisor)), name }
   }
-  if (role in columns) return curve(columns.step, columns[role])
-  return referenceTrace(history, meta, info.text?.[role], (info.text?.[role] ?? 0).toFixed(2))
+  if (role in columns) return curve(xOfRecords(history, axis), columns[role])
+  return referenceTrace(until, meta, info.text?.[role], (info.text?.[role] ?? 0).toFixed(2))
 }

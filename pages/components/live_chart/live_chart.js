@@ -52,7 +52,7 @@ function askToTell(view) {
     return
   }
   const { run, state } = view.history
-  if (isRecorded(view.history)) return
+  if (isRecorded(view.history) || view.data.speed) return // nothing in it is news
   const seen = FINAL_STATES.includes(state?.state) ? `${run} ended` : run
   if (seen === view.data.told.mark || seen === view.askedToTell) return
   view.askedToTell = seen
@@ -61,24 +61,24 @@ function askToTell(view) {
 
 function onUpdate(view, message) {
   if (message.run !== view.history.run) return
-  const [shown, planned] = [numPaced(view), end(view.history)]
+  const shown = numPaced(view)
   append(view.history, message)
   startPace(view, shown)
   askToTell(view)
-  const kinds = new Set((message.events ?? []).map((event) => event.kind))
-  renderPanels(view)
-  refreshCharts(view, { whole: end(view.history) !== planned, kinds })
+  renderControls(view)
+  refreshCharts(view, { whole: false })
 }
 
 function renderAll(view) {
   applyWords(view)
   renderSurprise(view)
-  renderPanels(view)
+  renderControls(view)
   refreshCharts(view, { whole: true })
 }
 
 function newView(data, skeleton) {
-  const view = { data, history: emptyHistory(), drawn: {}, root: skeleton.content.firstElementChild.cloneNode(true) }
+  const history = emptyHistory()
+  const view = { data, history, moment: momentOf(history, 0), beside: [], drawn: {}, given: {}, resets: {}, root: skeleton.content.firstElementChild.cloneNode(true) }
   for (const figure of view.root.querySelectorAll("[data-chart]")) addChartButtons(view, figure)
   listenToControls(view)
   listenToSample(view)
@@ -108,6 +108,7 @@ function watchSizes(view) {
   view.layoutObserver = new ResizeObserver(view.onResize)
   view.plotObserver = new ResizeObserver((entries) => {
     for (const { target } of entries) fitPlot(target)
+    if (view.drawn.memory) refreshCharts(view, { whole: false })
   })
   view.root.querySelectorAll(".live-plot").forEach((plot) => view.plotObserver.observe(plot))
 }
@@ -126,9 +127,11 @@ function close(view, key) {
   clearTimeout(view.retry)
   clearTimeout(view.asking)
   clearInterval(view.pacing)
+  clearTimeout(view.asksBeside)
   view.source?.close()
   document.removeEventListener("keydown", view.onKey)
   window.removeEventListener("resize", view.onResize)
+  view.headObserver?.disconnect()
   view.layoutObserver.disconnect()
   view.plotObserver.disconnect()
   view.root.querySelectorAll(".live-plot").forEach((plot) => window.Plotly?.purge(plot))
@@ -137,7 +140,7 @@ function close(view, key) {
 
 // What changes a picture; a rerun that changes none of it draws nothing.
 function lookOf(data) {
-  return JSON.stringify([data.figures, data.words, data.unit, data.present])
+  return JSON.stringify([data.figures, data.words, data.unit, data.present, data.axis, data.log_loss, data.smoothing])
 }
 
 // Streamlit changes its colours in the browser, without a rerun of the script.
@@ -163,6 +166,7 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
     view.layoutObserver.observe(slot.closest('[data-testid="stMainBlockContainer"]') ?? document.body)
   }
   fitHeight(view)
+  followBeside(view)
   // When a run begins, the stream goes on with it by itself: its connection is kept.
   const otherRecording = data.told.recording && before.told.recording !== data.told.recording
   if (isNew || before.run !== data.run || before.speed !== data.speed || otherRecording) {
@@ -177,4 +181,4 @@ export default function ({ data: sent, parentElement, setTriggerValue }) {
 }
 
 // For tests, which compare them with recorded numbers.
-window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatFlopsPerSecond, formatPercent, formatSeconds, mfu, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom, shade, meanSurprise, outcome }
+window[Symbol.for("bits-to-gpt.arithmetic")] = { formatBytes, formatCount, formatFlopsPerSecond, formatPercent, formatSeconds, mfu, smooth, secondsPerStep, ownPace, secondsLeft, decimated, labelRoom, shade, meanSurprise, outcome, trainingClock, endOf, momentOf }

@@ -24,11 +24,12 @@ OnCommand = Callable[[str, str, float | None], int]
 # The positions of the two dials; None is full speed.
 MULTIPLIERS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 GOVERNORS: Final = (0.5, 1, 2, 5, 10, 20, 50, 100, None)
+AXES: Final = ("step", "seconds", "tokens", "flops")
 MAX_NONCE: Final = 100  # characters; a UUID has 36
 
 _SCRIPTS: Final = (
-    *("written.js", "surprise.js", "progress.js", "history.js", "facts.js"),
-    *("pace.js", "charts.js", "controls.js", "panels.js", "poster.js"),
+    *("written.js", "surprise.js", "progress.js", "axis.js", "history.js", "facts.js"),
+    *("pace.js", "bars.js", "beside.js", "charts.js", "controls.js", "panels.js", "poster.js"),
 )
 _mount = browser_part(
     __file__,
@@ -55,6 +56,25 @@ class Told:
     recorded: str = ""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawn:
+    """How the run is drawn.
+
+    Attributes:
+        axis: What the horizontal axis counts, of `AXES`.
+        log_loss: Whether the loss has a logarithmic axis.
+        smoothing: Factor on the half-life of the smoothed line; 0 for none.
+        show_prediction: Whether what was predicted stands beside it.
+        beside: Other runs of the same picture, and how they are called.
+    """
+
+    axis: str = "step"
+    log_loss: bool = False
+    smoothing: float = 1.0
+    show_prediction: bool = True
+    beside: tuple[tuple[str, str], ...] = ()
+
+
 @lru_cache(maxsize=8)
 def _empty_charts(_language: str, *, present: bool, show_prediction: bool) -> dict[str, Any]:
     """Return the charts in light and in dark; building them took half the time of a rerun."""
@@ -70,7 +90,7 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
     run: str,
     told: Told,
     speed: float,
-    show_prediction: bool,
+    drawn: Drawn,
     controls: Controls,
     on_command: OnCommand,
 ) -> None:
@@ -94,7 +114,13 @@ def live_chart(  # noqa: PLR0913  one argument for each thing that the browser i
             "told": asdict(told),
             "speed": speed,
             # For each theme: the browser changes its own without asking the script.
-            "figures": _empty_charts(language, present=present, show_prediction=show_prediction),
+            "figures": _empty_charts(
+                language, present=present, show_prediction=drawn.show_prediction
+            ),
+            "axis": drawn.axis,
+            "log_loss": drawn.log_loss,
+            "smoothing": drawn.smoothing,
+            "beside": [{"run": run, "name": name} for run, name in drawn.beside],
             "dark_background": COLORS["dark"]["background"],
             "controls": controls,
             "words": live_words(),

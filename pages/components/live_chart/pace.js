@@ -16,17 +16,6 @@ function numPaced(view) {
   return Math.min(Math.round(from + (total - from) * Math.min((performance.now() - began) / PACE_MS, 1)), total)
 }
 
-const pacedHistory = (view) => upTo(view.history, numPaced(view))
-
-// What the loss chart shows: a slow browser draws later than records come.
-const drawnHistory = (view) => upTo(view.history, view.drawn.loss?.records ?? Infinity)
-
-function upTo(history, count) {
-  const { columns } = history
-  if (count >= columns.step.length) return history
-  return { ...history, columns: Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values.slice(0, count)])) }
-}
-
 // Call it with the number of records that were shown before the new ones came.
 function startPace(view, from) {
   if (!wantsMotion() || !view.drawn.loss) { view.pace = null; return }

@@ -51,11 +51,18 @@ function statusLine({ history, data }) {
 // stays the same.
 function renderHeadline(view) {
   const line = document.querySelector(".st-key-headline p")
-  const sentence = headlineOf(view, drawnHistory(view))
+  const sentence = headlineOf({ data: view.data, history: view.moment })
   if (line && line.textContent !== sentence) line.textContent = sentence
+  // A rerun of the script may bring its sentence again, or another line: ours is there before it is seen.
+  const head = document.querySelector(".st-key-page_answer")
+  if (!head || head === view.watchedHead) return
+  view.watchedHead = head
+  view.headObserver?.disconnect()
+  view.headObserver = new MutationObserver(() => renderHeadline(view))
+  view.headObserver.observe(head, { childList: true, characterData: true, subtree: true })
 }
 
-function headlineOf({ data, history: whole }, history = whole) {
+function headlineOf({ data, history }) {
   const { words, told } = data
   if (told.waits) return words.headline_waits
   if (!history.columns.step.length) return told.headline
@@ -71,17 +78,17 @@ function titleOf({ history, data }) {
 }
 
 function renderStatus(view) {
-  const { history, data } = view
+  const { moment: history, data } = view
   const state = isRecorded(history) ? "recorded" : history.state?.state ?? "none"
   view.root.dataset.state = state
   say(view, ".live-state", data.words[`state_${state}`] ?? state)
-  say(view, ".live-progress", statusLine(view))
+  say(view, ".live-progress", statusLine({ history, data }))
   say(view, ".live-outcome", history.state?.state === "finished" ? outcome(history, data.unit, data.words) : "")
-  say(view, ".live-message", view.missing ? fill(data.words.missing, { run: view.missing }) : stateSentence(view))
+  say(view, ".live-message", view.missing ? fill(data.words.missing, { run: view.missing }) : stateSentence({ history, data }))
 }
 
 function renderSample(view) {
-  const { history, data } = view
+  const { moment: history, data } = view
   const samples = eventsOf(history, "sample")
   const slider = view.root.querySelector(".live-sample input")
   const follows = !slider.dataset.touched || Number(slider.value) === Number(slider.max)
@@ -117,7 +124,7 @@ function tableOf(caption, rows) {
 function renderTables(view) {
   const details = view.root.querySelector("details")
   if (!details.open) return
-  const { history, data } = view
+  const { moment: history, data } = view
   const memory = memoryWord(history, data.words)
   const known = Object.entries(facts(history, data.unit, data.words))
   const now = known.map(([name, value]) => [fill(data.words[`fact_${name}`], { memory }), value])
@@ -127,7 +134,7 @@ function renderTables(view) {
 }
 
 function renderAlts(view) {
-  const { history, data } = view
+  const { moment: history, data } = view
   const values = { ...facts(history, data.unit, data.words), memory: memoryWord(history, data.words) }
   for (const figure of view.root.querySelectorAll("[data-chart]")) {
     figure.setAttribute("aria-label", fill(data.words[`alt_${figure.dataset.chart}`], values))
@@ -139,7 +146,7 @@ function announce(view) {
   const now = Date.now()
   if (now - (view.announced ?? 0) < ANNOUNCE_MS) return
   view.announced = now
-  say(view, ".live-announce", `${view.root.querySelector(".live-state").textContent}. ${headlineOf(view)}. ${statusLine(view)}`)
+  say(view, ".live-announce", `${view.root.querySelector(".live-state").textContent}. ${headlineOf({ data: view.data, history: view.moment })}. ${view.root.querySelector(".live-progress").textContent}`)
 }
 
 // What a run can be taken away as: its steps, and once it has ended all of it.
@@ -148,13 +155,17 @@ function exportAddress({ history, data }, file) {
   return `/live/${file}?${query}`
 }
 
+function besideInAddress({ beside }) {
+  return beside.map(({ run, name }) => `&beside=${encodeURIComponent(run)}&name=${encodeURIComponent(name)}`).join("")
+}
+
 function renderExports(view) {
   const link = view.root.querySelector(".live-csv")
   link.hidden = hasNoRun(view.history)
   link.href = exportAddress(view, "metrics.csv")
   const player = view.root.querySelector(".live-player")
   player.hidden = hasNoRun(view.history) || !FINAL_STATES.includes(view.history.state?.state)
-  player.href = `${exportAddress(view, "run.html")}&lang=${view.data.language}&units=${view.data.unit}`
+  player.href = `${exportAddress(view, "run.html")}&lang=${view.data.language}&units=${view.data.unit}${besideInAddress(view.data)}`
 }
 
 function renderPanels(view) {

@@ -4,13 +4,12 @@ const ON_POSTER = ["loss", "validation_loss", "unigram_entropy", "mean_rate", "r
 
 // Null as long as there is nothing to hang on a wall.
 function posterSays(view, poster) {
-  const { history, data } = view
+  const { moment: history, data } = view
   const { words, told, unit } = data
   if (!history.columns.step.length) return null
-  const title = [poster.title, titleOf(view)].filter(Boolean).join(" · ")
+  const title = [poster.title, titleOf({ history, data })].filter(Boolean).join(" · ")
   if (told.waits) return { title, headline: "", numbers: [] }
-  const drawn = drawnHistory(view)
-  const known = facts(drawn, unit, words)
+  const known = facts(history, unit, words)
   const numbers = ON_POSTER.filter((name) => (known[name] ?? MISSING) !== MISSING).map((name) => [words[`fact_${name}`], known[name]])
-  return { title, headline: headlineOf(view, drawn), numbers }
+  return { title, headline: headlineOf({ history, data }), numbers }
 }

@@ -7,10 +7,11 @@ function halfLife(step, numSteps) {
 
 // An exponential average over steps that need not be evenly spaced; `memory` goes on where the
 // last call ended: {average, step}.
-function smooth(steps, values, numSteps, memory = { average: null, step: 0 }) {
+// `strength` lengthens its half-life; at 0 nothing is averaged.
+function smooth(steps, values, numSteps, memory = { average: null, step: 0 }, strength = 1) {
   return values.map((value, index) => {
     if (value === null) return null
-    const keep = memory.average === null ? 0 : 0.5 ** ((steps[index] - memory.step) / halfLife(steps[index], numSteps))
+    const keep = memory.average === null ? 0 : 0.5 ** ((steps[index] - memory.step) / (strength * halfLife(steps[index], numSteps)))
     memory.average = keep * (memory.average ?? 0) + (1 - keep) * value
     memory.step = steps[index]
     return memory.average

@@ -16,8 +16,13 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from core.language import LANGUAGES, _
-from core.train.run.directory import check_run_name, open_run_directory, runs_directory
-from core.train.run.disk import sentence_of
+from core.train.run.directory import (
+    METRICS_FILE,
+    check_run_name,
+    open_run_directory,
+    runs_directory,
+)
+from core.train.run.disk import sentence_of, to_json
 from core.train.run.reader import RunReader
 from core.train.run.recorded import check_preset, recorded_run
 from core.train.run.records import csv_lines
@@ -25,8 +30,15 @@ from core.train.run.replay import ReplayReader
 from core.train.run.shelf import newest_run
 from core.units import ByteUnit
 from pages.components.live_chart.assets import PLOTLY_PATH, plotly_javascript, plotly_version
+from pages.components.live_chart.charts import BESIDE
 from pages.components.live_chart.exports import Export, Exports, File
-from pages.components.live_chart.feed import LOOK_SECONDS, Feed, Position, recorded_messages
+from pages.components.live_chart.feed import (
+    LOOK_SECONDS,
+    Feed,
+    Position,
+    curves_of,
+    recorded_messages,
+)
 from pages.components.live_chart.hub import Hub
 from pages.components.run_player.run_player import player_html
 from pages.server.descriptors import carried
@@ -37,6 +49,7 @@ MAX_REPLAYS: Final = 40  # a live run costs the same for a hundred viewers, thes
 MAX_EXPORTS: Final = 90  # that wait or are sent
 OF_BROWSER: Final = 8  # of each of these; HTTP/1.1 gives a browser six connections
 FOR_TEACHERS: Final = 10
+MAX_NAME: Final = 200  # characters of what a run is called beside another
 _LOOKS_PER_HEARTBEAT: Final = 30
 _STREAM_HEADERS: Final = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
@@ -76,6 +89,7 @@ class LiveStream:
         return [
             Route("/live/stream", self.stream, methods=["GET"]),
             Route("/live/metrics.csv", self.metrics, methods=["GET"]),
+            Route("/live/curves.json", self.curves, methods=["GET"]),
             Route("/live/run.html", self.player, methods=["GET"]),
             Route(PLOTLY_PATH, plotly, methods=["GET"]),
         ]
@@ -164,14 +178,35 @@ class LiveStream:
         """Answer with the steps of `?run=`, or of a `?recording=`, as a CSV download."""
         return await self._export(request, (".csv", "text/csv"), _csv)
 
+    async def curves(self, request: Request) -> Response:
+        """Answer with what is drawn of `?run=` beside another run."""
+        kind = (".json", "application/json")
+        return await self._export(request, kind, lambda run: File(to_json(curves_of(run)).encode()))
+
     async def player(self, request: Request) -> Response:
-        """Answer with `?run=`, or a `?recording=`, as one HTML file that plays anywhere."""
+        """Answer with `?run=`, or a `?recording=`, as one HTML file that plays anywhere.
+
+        Each `?beside=` is another run of its picture, called by the `?name=` of the same place.
+        """
         asked = request.query_params.get("lang", "")
         language = asked if asked in LANGUAGES else "en"
         unit: ByteUnit = "GB" if request.query_params.get("units") == "GB" else "GiB"
-        kind = (".html", "text/html", language, unit)
-        text = partial(player_html, language=language, unit=unit)
+        try:
+            beside = self._beside(request)
+        except (FileNotFoundError, ValueError) as error:
+            return _refused_for(error)
+        known = (f"{name} {run.name} {_size(run)}" for run, name in beside)
+        kind = (".html", "text/html", language, unit, *known)
+        text = partial(player_html, language=language, unit=unit, beside=beside)
         return await self._export(request, kind, lambda directory: File(text(directory).encode()))
+
+    def _beside(self, request: Request) -> tuple[tuple[Path, str], ...]:
+        query = request.query_params
+        pairs = zip(query.getlist("beside"), query.getlist("name"), strict=False)
+        chosen = tuple(pairs)[: len(BESIDE)]
+        return tuple(
+            (open_run_directory(self._runs(), run), name[:MAX_NAME]) for run, name in chosen
+        )
 
     async def _export(
         self, request: Request, kind: tuple[str, ...], make: Callable[[Path], File]
@@ -204,6 +239,11 @@ class LiveStream:
             return open_run_directory(self._runs(), run)
         check_preset(recording)
         return await asyncio.to_thread(recorded_run, recording)
+
+
+def _size(directory: Path) -> int:
+    """Return what grows with a run."""
+    return (directory / METRICS_FILE).stat().st_size
 
 
 def _csv(directory: Path) -> File:

@@ -23,7 +23,7 @@ function visible(text, pairs) {
 // A sample of an older run has no surprise: it is written without shades.
 function writeSample(view, sample) {
   const quote = view.root.querySelector(".live-sample pre")
-  const shown = sample ? `${view.history.run} ${sample.seq}` : ""
+  const shown = sample ? `${view.moment.run} ${sample.seq}` : ""
   if (quote.dataset.shown === shown) return
   quote.dataset.shown = shown
   const prompt = document.createElement("b")

@@ -135,6 +135,10 @@ STATUS: Final = {
         "Predicted {predicted_seconds} and {predicted}; took {seconds} and {measured}, of which "
         "{other} (other) is in no prediction."
     ),
+    "outcome_paused": N_(
+        "Predicted {predicted_seconds} and {predicted}; took {seconds}, paused {paused}, and "
+        "{measured}, of which {other} (other) is in no prediction."
+    ),
     "status_ended": N_("mean {mean_rate} · validation loss {validation_loss}"),
     "reconnecting": N_("Connection lost; reconnecting …"),
     "no_plotly": N_("The drawing library did not load; reload the page."),
@@ -175,7 +179,11 @@ PANELS: Final = {
     "surprise_high": N_("8 bits or more"),
     "candidates_how": N_("Point at a character: what did the model hold likely there?"),
     "candidates": N_("{text}: {bits} bits of surprise, -log2 p. Likeliest: {candidates}"),
-    "step_of": N_("step · {title}"),
+    "axis_of": N_("{counted} · {title}"),
+    "axis_step": N_("step"),
+    "axis_seconds": N_("seconds of training"),
+    "axis_tokens": N_("tokens"),
+    "axis_flops": N_("floating-point operations (FLOPs)"),
     "memory_axis": N_("memory ({unit})"),
     "vram_axis": N_("VRAM ({unit})"),
     "table": N_("The numbers as a table"),

@@ -65,7 +65,7 @@ function drawAxes(svg, chart, { low, high, across, up, width, height }) {
   svg.append(node("text", { x: width - EDGE.right, y: height - 4, "text-anchor": "end" }, chart.stepWord))
 }
 
-function drawLine(group, { x, y, color, width, marks }, across, up, isLog) {
+function drawLine(group, { x, y, color, width, marks, dash }, across, up, isLog) {
   const isDrawn = (value) => value !== null && (!isLog || value > 0)
   let path = ""
   let isOpen = false
@@ -75,5 +75,33 @@ function drawLine(group, { x, y, color, width, marks }, across, up, isLog) {
     isOpen = true
     if (marks) group.append(node("circle", { cx: across(x[index]), cy: up(value), r: 3.5, style: `fill: ${color}` }))
   })
-  group.append(node("path", { d: path, style: `stroke: ${color}`, "stroke-width": width }))
+  group.append(node("path", { d: path, style: `stroke: ${color}`, "stroke-width": width, "stroke-dasharray": dash ?? "none" }))
+}
+
+// Two stacked bars of bytes, and between them what each part is: bars: [{title, parts, sum}], of the
+// same names and colours from below.
+function drawBars(figure, { title, names, colors, bars }, width, height) {
+  const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title })
+  const sums = bars.map(({ parts }) => parts.reduce((sum, part) => sum + part, 0))
+  const [floor, full, wide] = [height - EDGE.bottom, height - EDGE.top - EDGE.bottom - 20, (width - 180) / 2]
+  const tall = (part) => (full * part) / Math.max(...sums, 1)
+  bars.forEach(({ title: below, parts, sum, isHollow }, index) => {
+    const left = index * (width - wide)
+    let up = floor
+    parts.forEach((part, place) => {
+      up -= tall(part)
+      svg.append(node("rect", { x: left, y: up, width: wide, height: tall(part), style: `fill: ${colors[place]}; stroke: ${colors[place]}`, "fill-opacity": isHollow ? 0.3 : 1 }))
+    })
+    svg.append(node("text", { x: left + wide / 2, y: up - 6, "text-anchor": "middle" }, sum))
+    svg.append(node("text", { x: left + wide / 2, y: height - 20, "text-anchor": "middle" }, below))
+  })
+  const known = bars.find(({ parts }) => parts.some(Boolean))?.parts ?? []
+  const middles = known.map((part, index) => tall(known.slice(0, index).reduce((sum, each) => sum + each, 0) + part / 2))
+  spread(middles, 17, full).forEach((place, index) => {
+    if (!known[index]) return
+    svg.append(node("rect", { x: wide + 12, y: floor - place - 5, width: 10, height: 10, style: `fill: ${colors[index]}` }))
+    svg.append(node("text", { x: wide + 28, y: floor - place + 5 }, names[index]))
+  })
+  svg.append(node("text", { x: 0, y: 14 }, title))
+  figure.replaceChildren(svg)
 }

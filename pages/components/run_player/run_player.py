@@ -4,7 +4,7 @@ It needs no server and no network: what a course puts on its own site.
 """
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,18 +24,30 @@ from core.train.run.records import to_columns
 from core.train.run.shelf import read_label
 from core.train.start.presets import preset_title
 from core.units import ByteUnit
-from pages.components.live_chart.feed import COLUMNS, names_in_js
-from pages.components.live_chart.words import live_words
+from pages.components.live_chart.charts import BESIDE
+from pages.components.live_chart.feed import COLUMNS, curves_of, names_in_js
+from pages.components.live_chart.words import CATEGORY_NAMES, live_words
 
 MAX_RECORDS: Final = 20_000  # a longer run keeps its extremes
 _FOLDER: Final = Path(__file__).parent
 _LIVE: Final = _FOLDER.with_name("live_chart")
 _SCRIPTS: Final = (
-    *(_LIVE / f"{name}.js" for name in ("written", "surprise", "progress", "history", "facts")),
-    *(_LIVE / "panels.js", _FOLDER.with_name("svg") / "node.js"),
+    *(
+        _LIVE / f"{name}.js"
+        for name in ("written", "surprise", "progress", "axis", "history", "facts")
+    ),
+    *(_LIVE / "bars.js", _LIVE / "panels.js", _FOLDER.with_name("svg") / "node.js"),
     *(_FOLDER / "curves.js", _FOLDER / "player.js"),
 )
 _STYLES: Final = (_LIVE / "live_chart.css", _FOLDER / "player.css")
+# As SVG has them.
+_DASHES: Final = {
+    "dash": "8 5",
+    "dot": "2 3",
+    "dashdot": "8 3 2 3",
+    "longdash": "14 5",
+    "longdashdot": "14 4 2 4",
+}
 WORDS: Final = {
     "player_play": N_("Play"),
     "player_pause": N_("Pause"),
@@ -50,6 +62,8 @@ WORDS: Final = {
     "name_smoothed": N_("smoothed"),
     "name_validation": N_("validation"),
     "clipped": N_("clipped at {value}"),
+    "measured": N_("measured"),
+    "predicted": N_("predicted"),
     "title_loss": N_("loss (nats per token)"),
     "title_learning_rate": N_("learning rate"),
     "title_grad_norm": N_("gradient norm"),
@@ -57,13 +71,22 @@ WORDS: Final = {
 }
 
 
-def player_html(directory: Path, language: str = "en", unit: ByteUnit = "GiB") -> str:
-    """Return the file.
+def player_html(
+    directory: Path,
+    language: str = "en",
+    unit: ByteUnit = "GiB",
+    beside: Sequence[tuple[Path, str]] = (),
+) -> str:
+    """Return the file; `beside` are other runs of the same picture, and how they are called.
 
     Raises:
         ValueError: If there is no run that can be read, or it has not ended.
     """
     run = _run(directory) | {"language": language if language in LANGUAGES else "en", "unit": unit}
+    run["beside"] = [
+        curves_of(other) | {"name": name, "color": meaning.replace("_", "-"), "dash": _DASHES[dash]}
+        for (other, name), (meaning, dash, _symbol) in zip(beside, BESIDE, strict=False)
+    ]
     # Inside a script nothing may look like its end; in JSON a slash may be written so.
     data = to_json(run).replace("</", "<\\/").replace("<!--", "<\\u0021--")
     page = (_FOLDER / "player.html").read_text("utf-8")
@@ -120,5 +143,6 @@ def _words() -> Mapping[str, Mapping[str, str]]:
     for key, other in (("en", LANGUAGES["zh"]), ("zh", LANGUAGES["en"])):
         translate = translations(key).gettext
         own = {name: translate(text) for name, text in WORDS.items()}
+        own |= {f"part_{name}": translate(text) for name, text in CATEGORY_NAMES.items()}
         words[key] = live_words(translate) | own | {"player_other_language": other}
     return words

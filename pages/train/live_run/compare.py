@@ -1,122 +1,130 @@
-"""Runs side by side: their validation losses in one picture, and the settings that differ."""
+"""Runs in one picture: what each is called beside the shown one, and in what they differ."""
 
 from collections.abc import Sequence
-from datetime import UTC, tzinfo
 from typing import Any, Final
 
 import streamlit as st
 
-from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
-from core.train.run.directory import written_time
+from core.train.run.directory import open_run_directory, runs_directory, written_time
 from core.train.run.disk import sentence_of
 from core.train.run.evaluations import Curve, are_comparable, differing_settings, validation_curve
-from core.train.run.shelf import RunSummary
+from core.train.run.state import FINAL_STATES, read_state
 from core.train.start.presets import preset_title
-from pages.shared.charts import show_chart, table_markdown
+from pages.components.live_chart.charts import BESIDE
+from pages.shared.charts import table_markdown
 from pages.shared.clock import browser_zone
-from pages.shared.settings import look
 from pages.train.live_run.settings import COURSE, LEARNING, SHAPES
 
-MAX_RUNS: Final = 6
+MAX_BESIDE: Final = len(BESIDE)
 NOT_COMPARABLE: Final = N_(
     "These runs learn from different texts or different tokens: a nat per token is not the same "
     "for them, and the lower loss is not the better model."
 )
-# Colour, dash and mark of each line: whoever sees no colours still tells six runs apart.
-_LINES: Final = (
-    ("validation_loss", "solid", "circle"),
-    ("training_loss", "dash", "square"),
-    ("activations", "dot", "diamond"),
-    ("optimizer", "dashdot", "triangle-up"),
-    ("gradients", "longdash", "x"),
-    ("kv_cache", "longdashdot", "star"),
-)
+# What follows from another setting or from the machine, and says little by itself.
+_FOLLOWS: Final = ("min_learning_rate", "num_steps", "max_seconds", "warmup_steps")
+_MOST_NAMED: Final = 2
+_LABELS: Final = {
+    "corpus": N_("Training text"),
+    "tokenizer": N_("Tokenizer"),
+    "precision": N_("Precision"),
+    "seed": N_("Seed"),
+    "optimizer": N_("Optimizer"),
+    "schedule": N_("Schedule"),
+    "family": N_("Model family"),
+    "dropout": N_("Dropout"),
+    "checkpointing": N_("Activation checkpointing"),
+    "min_learning_rate": N_("Lowest learning rate"),
+    "max_seconds": N_("Time limit in seconds"),
+    "lora_rank": N_("LoRA rank"),
+}
+_LOOK_AGAIN: Final = 3.0  # seconds
 
 
-def show_comparison(runs: Sequence[RunSummary]) -> None:
-    try:
-        curves = [validation_curve(run.directory) for run in runs]
-    except (ValueError, OSError) as error:
-        st.error(sentence_of(error))
-        return
-    picture = compare_picture(curves, look(), browser_zone())
-    st.caption(picture.alt)
-    show_chart(picture, key="lr_compare", file_name="validation-losses")
-    rows = differing_settings(curves)
-    if not rows:
-        st.caption(_("All settings that change what a run learns are the same."))
-        return
-    labels = {row.field: _(row.label) for row in (*SHAPES, *LEARNING, *COURSE)}
-    table: dict[str, list[Any]] = {
-        _("Different settings"): [labels.get(name, f"`{name}`") for name in rows]
-    }
-    for number, name in enumerate(run_names(curves, browser_zone())):
-        table[name] = [values[number] for values in rows.values()]
-    st.markdown(table_markdown(table))
+def curves_of(names: Sequence[str]) -> list[Curve]:
+    """Return what is known of the runs; one that cannot be read is left out with a sentence."""
+    curves = []
+    for name in names:
+        try:
+            curves.append(validation_curve(open_run_directory(runs_directory(), name)))
+        except (ValueError, OSError) as error:
+            st.caption(sentence_of(error))
+    return curves
 
 
-def compare_picture(curves: Sequence[Curve], look: Look, zone: tzinfo = UTC) -> Picture:
-    """Return one line a run, of at most MAX_RUNS; `zone` is the reader's."""
-    drawing, layout, names = Drawing(), look.layout(), run_names(curves, zone)
-    for curve, name, (meaning, dash, symbol) in zip(curves, names, _LINES, strict=False):
-        color = look.color(meaning)
-        drawing.scatter(
-            x=list(curve.steps),
-            y=list(curve.losses),
-            name=name,
-            mode="lines+markers",
-            line={"color": color, "dash": dash, "width": 2},
-            marker={"symbol": symbol, "size": 8, "color": color},
-            hovertemplate="%{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
-        )
-    titles = {"xaxis": _("step"), "yaxis": _("validation loss (nats per token)")}
-    axes = {
-        name: layout[name] | {"title": {"text": text}, "zeroline": False}
-        for name, text in titles.items()
-    }
-    axes["xaxis"] |= {"rangemode": "tozero"}
-    figure = drawing.figure(layout | axes | {"showlegend": True})
-    return Picture(figure=figure, alt=_sentence(curves, names), table=_table(curves, names))
+def names_beside(shown: Curve, others: Sequence[Curve]) -> list[str]:
+    """Return what each of the others is called: by what it does differently from the shown run.
 
-
-def _sentence(curves: Sequence[Curve], names: Sequence[str]) -> str:
-    known = [(name, curve.best) for name, curve in zip(names, curves, strict=True)]
-    parts = [
-        _("{name}: {loss} at step {step}").format(name=name, loss=f"{best[1]:.3f}", step=best[0])
-        for name, best in known
-        if best
-    ]
-    if not parts:
-        return _("None of these runs has been evaluated yet.")
-    text = _("Lowest validation loss: {parts}.").format(parts=_("; ").join(parts))
-    if not are_comparable(curves):
-        return f"{text} {_(NOT_COMPARABLE)}"
-    if len(parts) == 1:
-        return text
-    best_of_all = _("{winner} has the lowest of all.")
-    winner = min((best[1], name) for name, best in known if best)[1]
-    return f"{text} {best_of_all.format(winner=winner)}"
-
-
-def _table(curves: Sequence[Curve], names: Sequence[str]) -> Table:
-    steps = sorted({step for curve in curves for step in curve.steps})
-    table: dict[str, Sequence[object]] = {_("step"): steps}
-    for name, curve in zip(names, curves, strict=True):
-        by_step = dict(zip(curve.steps, curve.losses, strict=True))
-        table[name] = [by_step.get(step, "") for step in steps]
-    return table
-
-
-def run_names(curves: Sequence[Curve], zone: tzinfo = UTC) -> list[str]:
-    """Return the titles; runs of the same title are told apart by the time they were made."""
-    times = [written_time(curve.run, zone) for curve in curves]
-    if len({each[:10] for each in times}) == 1:  # the same day
-        times = [each[11:] for each in times]
-    names = [preset_title(curve.title) for curve in curves]
-    for more in (times, [curve.run[-4:] for curve in curves]):
+    Runs that differ in nothing, or in the same, are told apart by the time they were made.
+    """
+    names = [_difference(shown, each) or preset_title(each.title) for each in others]
+    times = [written_time(each.run, browser_zone()) for each in others]
+    for marks in (times, [each.run[-4:] for each in others]):
         names = [
-            name if names.count(name) == 1 else f"{name} {mark}"
-            for name, mark in zip(names, more, strict=True)
+            name
+            if names.count(name) == 1 and name != preset_title(shown.title)
+            else f"{name} {mark}"
+            for name, mark in zip(names, marks, strict=True)
         ]
     return names
+
+
+def _difference(shown: Curve, other: Curve) -> str:
+    """Return such as "Learning rate 0.005 → 0.05"; of many settings the first two."""
+    rows = differing_settings([shown, other])
+    names = [name for name in rows if name not in _FOLLOWS] or list(rows)
+    told = [(_label(name), *map(_value, rows[name])) for name in names[:_MOST_NAMED]]
+    more = " …" if len(names) > _MOST_NAMED else ""
+    return _(", ").join(f"{label} {one} → {two}" for label, one, two in told) + more
+
+
+def _label(name: str) -> str:
+    labels = _LABELS | {row.field: row.label for row in (*SHAPES, *LEARNING, *COURSE)}
+    return _(labels[name]) if name in labels else name
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return _("on") if value else _("off")
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def show_comparison(shown: str, beside: Sequence[tuple[str, str]]) -> None:
+    """Show in what the runs differ, what was done by hand, and their lowest losses."""
+    if beside:
+        again = None if _have_ended([shown, *(run for run, _name in beside)]) else _LOOK_AGAIN
+        st.fragment(_comparison, run_every=again)(shown, tuple(beside))
+
+
+def _have_ended(runs: Sequence[str]) -> bool:
+    folder = runs_directory()
+    return all(read_state(folder / name, 0.0).state in FINAL_STATES for name in runs)
+
+
+def _comparison(shown: str, beside: Sequence[tuple[str, str]]) -> None:
+    curves = curves_of([shown, *(run for run, _name in beside)])
+    titles = dict(beside) | {shown: _("this run")}
+    st.markdown(table_markdown(comparison_table(curves, [titles[each.run] for each in curves])))
+    if not are_comparable(curves):
+        st.caption(_(NOT_COMPARABLE))
+
+
+def comparison_table(curves: Sequence[Curve], titles: Sequence[str]) -> dict[str, list[Any]]:
+    """Return a column for each run: settings that differ, changes by hand, lowest loss."""
+    rows = differing_settings(curves)
+    done = [
+        _(", ").join(
+            _("× {factor} at step {step}").format(factor=f"{factor:g}", step=f"{step:,}")
+            for step, factor in each.rate_changes
+        )
+        or "–"
+        for each in curves
+    ]
+    best = [f"{each.best[1]:.3f}" if each.best else "–" for each in curves]
+    table = {"": [*map(_label, rows), _("Learning rate by hand"), _("Lowest validation loss")]}
+    for number, title in enumerate(titles):
+        values = [_value(each[number]) for each in rows.values()]
+        table[title] = [*values, done[number], best[number]]
+    return table

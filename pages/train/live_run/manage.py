@@ -12,9 +12,10 @@ from core.train.run.shelf import MAX_TITLE, RunSummary, delete, list_runs, pin, 
 from core.train.run.state import FINAL_STATES
 from pages.server.control_right import check_control, may_control
 from pages.server.rate import take_turn
-from pages.train.live_run.compare import MAX_RUNS, show_comparison
+from pages.train.live_run.compare import MAX_BESIDE
 from pages.train.live_run.fork import offer_exports, offer_fork
 from pages.train.live_run.runs import follow
+from pages.train.live_run.settings import ASK
 from pages.train.live_run.shown_run import link_to_model, run_label
 
 SPEEDS: Final = tuple(speed for speed in (1, 2, 5, 10, 30, 60) if MIN_SPEED <= speed <= MAX_SPEED)
@@ -61,15 +62,22 @@ def _choose(runs: dict[str, RunSummary]) -> None:
         _("Runs: one to edit, several to compare"),
         list(runs),
         format_func=lambda name: run_label(runs[name]),
-        max_selections=MAX_RUNS,
+        max_selections=1 + MAX_BESIDE,
         key=_CHOSEN,
     )
     if error := st.session_state.pop(_ERROR, ""):
         st.error(error)
     if len(chosen) == 1:
         _one(runs[chosen[0]])
-    elif chosen:
-        show_comparison([runs[name] for name in chosen])
+    elif chosen and st.button(
+        _("Show them in one picture"), key="lr_together", on_click=_together, args=(chosen,)
+    ):
+        st.rerun()
+
+
+def _together(runs: list[str]) -> None:
+    follow(runs[0])
+    ASK.set("beside", ",".join(runs[1:]))
 
 
 def _one(run: RunSummary) -> None:

@@ -18,6 +18,8 @@ from pages.shared.poster import poster
 from pages.shared.prose import prose
 from pages.shared.questions import answer_waits, ask_on_demand
 from pages.shared.settings import is_hidden, locked, presenting
+from pages.train.live_run.compare import show_comparison
+from pages.train.live_run.drawn import choose_drawn
 from pages.train.live_run.manage import offer_runs
 from pages.train.live_run.prediction import (
     ask_first_loss,
@@ -69,18 +71,18 @@ with rail.container(key="page_rail", gap="small", horizontal=presenting()):
             numbers = st.container(key="lr_numbers", horizontal=True)
             further = st.container()
         offer_runs()
+    shown = shown_run(followed.run)
     # On a projector all choices wait behind one button.
     with further if presenting() else st.container(gap="small"):
         duration, size = choose_duration(), choose_size()
     with further:
         wish = choose_wish(duration, size)
-        compare = ASK.toggle("prediction", _("Show what was predicted"), default=True)
+    drawn = choose_drawn(shown, further, st.container(gap="small"))
     show_refusal()
     planned = outline(wish)
     prepared = predict(wish) if planned else None
     show_viewer(wish, followed.run)
     show_replay(followed)
-    shown = shown_run(followed.run)
     recorded = None if followed.run else recorded_for(duration, planned)
     if planned and not presenting() and (coming := next_run_text(shown, planned, prepared)):
         with st.container(key="lr_next"):
@@ -107,11 +109,13 @@ with picture:
         run=followed.run,
         told=told_of(shown, recorded, above),
         speed=followed.speed,
-        show_prediction=compare,
+        drawn=drawn,
         controls=controls_of(followed),
         on_command=send_command,
     )
     files = st.container(key="part_files", horizontal=True, horizontal_alignment="right")
+    if shown:
+        show_comparison(shown.run.name, drawn.beside)
     device_banner(*device_in_use())
 with code:
     code_and_graph(shown, planned)

@@ -74,3 +74,15 @@ def test_losses_of_bpe_are_compared_at_the_same_size_of_the_vocabulary(make_run)
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(ValueError, match="cannot be read"):
         validation_curve(tmp_path)
+
+
+def test_what_was_done_to_the_learning_rate_by_hand_is_known_by_its_step(run_directory):
+    with RunStore(run_directory) as store:
+        for step, op, value, accepted in (
+            (3, "pause", None, True),
+            (4, "set_learning_rate_multiplier", 0.5, True),
+            (6, "set_learning_rate_multiplier", 9.0, False),
+            (8, "set_learning_rate_multiplier", None, True),
+        ):
+            store.append_event("ack", step, command=1, op=op, value=value, accepted=accepted)
+    assert validation_curve(run_directory).rate_changes == ((4, 0.5), (8, 1.0))

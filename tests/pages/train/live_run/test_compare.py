@@ -1,92 +1,71 @@
-"""Runs in one picture: every line is its run, and the words say what the lines show."""
+"""Runs in one picture: each is called by what it does differently, and a table says the rest."""
 
-from dataclasses import replace
-from datetime import timedelta, timezone
+from datetime import UTC
 
 import pytest
 
-from core.figures.picture import Look
-from core.figures.theme import COLORS, MODES
-from core.train.run.evaluations import Curve
-from pages.train.live_run.compare import MAX_RUNS, compare_picture, run_names
+from core.language import install_provider
+from core.train.run.evaluations import Curve, _settings_in_use
+from pages.train.live_run import compare
+from pages.train.live_run.compare import comparison_table, names_beside
 
 
-def curve(number, title="one-minute", losses=(4.0, 3.0, 3.25)):
-    steps = tuple(range(10, 10 * len(losses) + 1, 10))
-    return Curve(
-        run=f"20260102t030405z-a-{number:04x}", title=title, steps=steps, losses=tuple(losses)
-    )
+@pytest.fixture(autouse=True)
+def in_utc(monkeypatch):
+    monkeypatch.setattr(compare, "browser_zone", lambda: UTC)
 
 
-def sentence(curves):
-    return compare_picture(curves, Look()).alt
+def curve(number, **more):
+    config = {"learning_rate": 0.005, "min_learning_rate": 0.0005, **more.pop("config", {})}
+    known = {"title": "one-minute", "steps": (10, 20, 30), "losses": (4.0, 3.0, 3.25), **more}
+    run = f"20260102t03040{number}z-a-{number:04x}"
+    return Curve(run=run, settings=_settings_in_use(config), **known)
 
 
-A, B = curve(1, "wide", (4.0, 3.0, 3.25)), curve(2, "deep", (4.5, 3.5))
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_each_run_is_a_line_of_its_own_losses(mode):
-    figure = compare_picture([A, B], Look(mode=mode)).figure
-    assert [(line.name, line.x, line.y) for line in figure.data] == [
-        ("wide", A.steps, A.losses),
-        ("deep", B.steps, B.losses),
+def test_a_run_is_called_by_what_it_does_differently_from_the_shown_one():
+    shown = curve(1)
+    for config, name in (
+        ({"learning_rate": 0.05, "min_learning_rate": 0.005}, "Learning rate 0.005 → 0.05"),
+        ({"num_steps": 20_000}, "Steps 1,000 → 20,000"),
+        ({"optimizer": "muon", "batch_size": 8}, "Micro-batch size 16 → 8, Optimizer adamw → muon"),
+        (
+            {"batch_size": 8, "seed": 2, "optimizer": "sgd"},
+            "Micro-batch size 16 → 8, Optimizer adamw → sgd …",
+        ),
+        ({"checkpointing": True}, "Activation checkpointing off → on"),
+    ):
+        assert names_beside(shown, [curve(2, config=config)]) == [name], config
+    install_provider(lambda: "zh")
+    assert names_beside(shown, [curve(2, config={"learning_rate": 0.05})]) == [
+        "学习率 0.005 → 0.05"
     ]
-    assert figure.layout.paper_bgcolor in {COLORS[mode]["background"], "rgba(0,0,0,0)", None}
 
 
-def test_lines_differ_in_dash_and_mark_not_in_colour_only():
-    curves = [curve(n, str(n)) for n in range(MAX_RUNS)]
-    lines = compare_picture(curves, Look()).figure.data
-    for look in ("line.color", "line.dash", "marker.symbol"):
-        first, second = look.split(".")
-        assert len({getattr(getattr(line, first), second) for line in lines}) == MAX_RUNS, look
+def test_runs_that_differ_in_nothing_or_in_the_same_are_told_apart_by_their_time():
+    faster = {"config": {"learning_rate": 0.05}}
+    assert names_beside(curve(1), [curve(2), curve(3, title="mine")]) == [
+        "one-minute 2026-01-02 03:04:02",
+        "mine",
+    ]
+    assert names_beside(curve(1), [curve(2, **faster), curve(3, **faster)]) == [
+        "Learning rate 0.005 → 0.05 2026-01-02 03:04:02",
+        "Learning rate 0.005 → 0.05 2026-01-02 03:04:03",
+    ]
 
 
-@pytest.mark.parametrize(
-    ("runs", "marks"),
-    [
-        (("20260102t030405z-a-0001", "20260102t040506z-a-0002"), ("03:04:05", "04:05:06")),
-        (
-            ("20260102t030405z-a-0001", "20260103t030405z-a-0002"),
-            ("2026-01-02 03:04:05", "2026-01-03 03:04:05"),
-        ),
-        (
-            ("20260102t030405z-a-0001", "20260102t030405z-a-0002"),
-            ("03:04:05 0001", "03:04:05 0002"),
-        ),
-    ],
-)
-def test_runs_of_one_title_are_told_apart_by_the_time_that_the_list_shows(runs, marks):
-    assert run_names([replace(A, run=run) for run in runs]) == [f"wide {mark}" for mark in marks]
+def test_a_run_of_an_earlier_version_does_not_differ_in_what_it_could_not_be_told():
+    old, new = curve(1), curve(2, config={"optimizer": "adamw", "schedule": "cosine"})
+    assert comparison_table([old, new], ["one", "two"])[""] == [
+        "Learning rate by hand",
+        "Lowest validation loss",
+    ]
 
 
-def test_their_time_is_the_readers_and_so_is_the_day():
-    east, west = (timezone(timedelta(hours=hours)) for hours in (8, -8))
-    runs = [replace(A, run=f"20260102t{hour}0405z-a-0001") for hour in ("06", "20")]
-    assert run_names(runs) == ["wide 06:04:05", "wide 20:04:05"]
-    assert run_names(runs, east) == ["wide 2026-01-02 14:04:05", "wide 2026-01-03 04:04:05"]
-    assert run_names(runs, west) == ["wide 2026-01-01 22:04:05", "wide 2026-01-02 12:04:05"]
-
-
-def test_the_sentence_names_the_lowest_losses_and_the_winner():
-    assert sentence([B, A]) == (
-        "Lowest validation loss: deep: 3.500 at step 20; wide: 3.000 at step 20. "
-        "wide has the lowest of all."
-    )
-    assert sentence([A]) == "Lowest validation loss: wide: 3.000 at step 20."
-    assert "has been evaluated" in sentence([curve(3, losses=())])
-
-
-def test_losses_of_different_texts_have_no_winner():
-    said = sentence([replace(A, text=("one",)), replace(B, text=("other",))])
-    assert "the lowest of all" not in said
-    assert "the lower loss is not the better model" in said
-
-
-def test_the_table_has_every_step_and_leaves_gaps_empty():
-    assert compare_picture([A, B], Look()).table == {
-        "step": [10, 20, 30],
-        "wide": [4.0, 3.0, 3.25],
-        "deep": [4.5, 3.5, ""],
+def test_the_table_tells_settings_changes_by_hand_and_lowest_losses():
+    other = curve(2, config={"learning_rate": 0.05}, losses=(), steps=())
+    changed = curve(1, rate_changes=((300, 0.5), (1400, 2.0)))
+    assert comparison_table([changed, other], ["this run", "faster"]) == {
+        "": ["Learning rate", "Learning rate by hand", "Lowest validation loss"],
+        "this run": ["0.005", "× 0.5 at step 300, × 2 at step 1,400", "3.000"],
+        "faster": ["0.05", "–", "–"],
     }
