@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
 from typing import Any, Final
 
 import torch
@@ -20,7 +19,7 @@ from core.budget.simulation.tracker import StorageTracker
 from core.language import _
 from core.machine.probe import CPU_SIZE, measure_matmul
 from core.train.learning.precision import compute_in
-from core.train.learning.trainer import Trainer
+from core.train.learning.trainer import During, Forward, Trainer
 from core.train.profiler.results import PARTS, Anatomy, Moment, Pair, Where
 from core.train.profiler.trace import PHASES, Profile, read_trace, without_host
 from core.train.run.records import StepRecord
@@ -31,109 +30,104 @@ WARM_UP: Final = 3
 MOST_STEPS: Final = 20
 MAX_SECONDS: Final = 20.0
 PROFILED: Final = 2
-ITEM_STEPS: Final = 100  # a block: one wait in it, or one a step
+ITEM_STEPS: Final = 100  # of a block, in which one step or each reads its loss
 NUM_TURNS: Final = 5
 MOST_MOMENTS: Final = 600
 _aten = torch.ops.aten
 _ITEM: Final = _aten._local_scalar_dense.default
-
-
-class Stopwatch:
-    """Seconds by the part of a step; on an accelerator each part waits for its last kernel."""
-
-    def __init__(self, device: torch.device) -> None:
-        self.seconds = dict.fromkeys(PHASES, 0.0)
-        self._waits = device.type != "cpu"
-
-    @contextmanager
-    def during(self, part: str) -> Iterator[None]:
-        """Add the time of what runs inside to a part."""
-        self.wait()
-        began = time.perf_counter()
-        yield
-        self.wait()
-        self.seconds[part] += time.perf_counter() - began
-
-    def wait(self) -> None:
-        """Wait until the device has done what it was told."""
-        if self._waits:
-            torch.accelerator.synchronize()
+# torch counts the FLOPs of attention on GPUs only.
+_FLOPS: Final[dict[Any, Any]] = {
+    _aten._scaled_dot_product_flash_attention_for_cpu: lambda q, k, v, *_a, **_k: sdpa_flop_count(
+        q, k, v
+    ),
+    _aten._scaled_dot_product_flash_attention_for_cpu_backward: (
+        lambda out, q, k, v, *_a, **_k: sdpa_backward_flop_count(out, q, k, v)
+    ),
+}
 
 
 def take_apart(trainer: Trainer, where: Where, folder: Path) -> Anatomy:
     """Return the anatomy of a trainer's next steps; `folder` takes what they write."""
-    dtype = {"fp32": "float32"}.get(trainer.config.precision, "bfloat16")
-    dtype = "float16" if "fp16" in trainer.config.precision else dtype
     for _step in range(WARM_UP):
         trainer.train_step()
+    parts, as_trained, began = list[dict[str, float]](), list[float](), time.perf_counter()
     with RunStore(folder) as store:
-        parts, as_trained = _timed_steps(trainer, store)
+        while len(parts) < 3 or (
+            len(parts) < MOST_STEPS and time.perf_counter() - began < MAX_SECONDS
+        ):
+            parts.append(_parts_of_step(trainer, store))
+            as_trained.append(_seconds(trainer.train_step, trainer.device))
     measured, simulated = track_memory(trainer), simulate_memory(trainer)
     profiled, _trace = profile_steps(trainer, PROFILED, folder)
+    counter = FlopCounterMode(display=False, custom_mapping=_FLOPS)
+    trainer.launch_step(counter)
+    in_16_bits = "float16" if "fp16" in trainer.config.precision else "bfloat16"
+    dtype = "float32" if trainer.config.precision == "fp32" else in_16_bits
     return Anatomy(
         where=where,
         parts={name: [each[name] for each in parts] for name in PARTS},
-        whole=[sum(each.values()) for each in parts],
         as_trained=as_trained,
         measured=_moments(measured),
         simulated=_moments(simulated),
-        flops=count_flops(trainer),
+        flops=float(counter.get_total_flops()),
         peak_flops_per_second=measure_matmul(str(trainer.device), dtype, size=CPU_SIZE).median,
         spans=profiled.spans,
-        calls_per_step=profiled.num_calls / PROFILED,
-        small_per_step=profiled.num_small / PROFILED,
+        num_calls=profiled.num_calls / PROFILED,
+        num_small=profiled.num_small / PROFILED,
     )
 
 
-def _timed_steps(trainer: Trainer, store: RunStore) -> tuple[list[dict[str, float]], list[float]]:
-    """Return the parts of steps, and the seconds of steps in between that are left whole."""
-    parts, as_trained, began = list[dict[str, float]](), list[float](), time.perf_counter()
-    while len(parts) < MOST_STEPS and (len(parts) < 3 or time.perf_counter() - began < MAX_SECONDS):
-        parts.append(_parts_of_step(trainer, store))
-        as_trained.append(_seconds(trainer.train_step, trainer.device))
-    return parts, as_trained
+def _wait_for(device: torch.device) -> None:
+    if device.type != "cpu":
+        torch.accelerator.synchronize(device)
+
+
+def _seconds(act: Callable[[], object], device: torch.device) -> float:
+    _wait_for(device)
+    began = time.perf_counter()
+    act()
+    _wait_for(device)
+    return time.perf_counter() - began
 
 
 def _parts_of_step(trainer: Trainer, store: RunStore) -> dict[str, float]:
-    watch = Stopwatch(trainer.device)
-    with _watched_by(trainer, watch.during):
-        watch.wait()
+    """Return the seconds of a step by part; on an accelerator each waits for its last kernel."""
+    seconds = dict.fromkeys(PHASES, 0.0)
+
+    @contextmanager
+    def during(part: str) -> Iterator[None]:
+        _wait_for(trainer.device)
         began = time.perf_counter()
+        yield
+        _wait_for(trainer.device)
+        seconds[part] += time.perf_counter() - began
+
+    def step() -> None:
         launched = trainer.launch_step()
-        with watch.during("logging"):
+        with during("logging"):
             (result,) = trainer.read_steps([launched])
             store.append_step(
                 StepRecord(
-                    step=result.step,
-                    time=store.clock.now(),
-                    seconds=result.seconds,
-                    loss=result.loss,
-                    learning_rate=result.learning_rate,
-                    grad_norm=result.grad_norm,
+                    step=result.step, time=store.clock.now(), seconds=result.seconds,
+                    loss=result.loss, learning_rate=result.learning_rate,
+                    grad_norm=result.grad_norm, resident_bytes=0,
                     tokens_per_second=trainer.config.tokens_per_step / result.seconds,
-                    resident_bytes=0,
                 )
-            )
-        whole = time.perf_counter() - began
-    return {**watch.seconds, "other": whole - sum(watch.seconds.values())}
+            )  # fmt: skip
+
+    with surrounded(trainer, during):
+        whole = _seconds(step, trainer.device)
+    return {**seconds, "other": whole - sum(seconds.values())}
 
 
 @contextmanager
-def _watched_by(trainer: Trainer, during: Any) -> Iterator[None]:  # noqa: ANN401  a context's maker
+def surrounded(trainer: Trainer, during: During) -> Iterator[None]:
+    """Let `during` surround each part of the trainer's steps."""
     before, trainer.during = trainer.during, during
     try:
         yield
     finally:
         trainer.during = before
-
-
-def _seconds(act: Callable[[], object], device: torch.device) -> float:
-    wait = Stopwatch(device).wait
-    wait()
-    began = time.perf_counter()
-    act()
-    wait()
-    return time.perf_counter() - began
 
 
 def track_memory(trainer: Trainer) -> StepTimeline:
@@ -146,10 +140,8 @@ def track_memory(trainer: Trainer) -> StepTimeline:
         "optimizer states": tracker.ignore(each for each in states if torch.is_tensor(each)),
         "text": tracker.ignore([trainer.training, trainer.validation]),
     }
-    as_written, trainer.forward = trainer.forward, trainer.model
-    with _watched_by(trainer, tracker.during), tracker:
-        trainer.launch_step()
-    trainer.forward = as_written
+    with surrounded(trainer, tracker.during):
+        trainer.launch_step(tracker)
     return tracker.timeline(base)
 
 
@@ -158,27 +150,16 @@ def simulate_memory(trainer: Trainer) -> StepTimeline:
 
     The operators say only what their results look like; nothing of the trainer changes.
     """
-    as_written, trainer.forward = trainer.forward, trainer.model  # compiled code is not copied
-    with FakeTensorMode(allow_non_fake_inputs=True) as mode, _OneForItem():
-        twin = copy.deepcopy(trainer, _without_data(trainer, mode))
-        trainer.forward = as_written
-        return track_memory(twin)
-
-
-def _without_data(trainer: Trainer, mode: FakeTensorMode) -> dict[int, Any]:
-    """Return a tensor without data for each of the trainer's, as `deepcopy` takes them."""
     trainer.optimizer.zero_grad(set_to_none=True)
-    states = trainer.optimizer.state.values()
-    held: list[object] = [
-        *trainer.model.parameters(),
-        *trainer.model.buffers(),
-        *(each for state in states for each in state.values()),
-        *(each for group in trainer.optimizer.param_groups for each in group.values()),
-        *vars(trainer).values(),
-        *vars(trainer.optimizer).values(),
-        *(vars(trainer.scaler).values() if trainer.scaler else ()),
-    ]
-    return {id(each): mode.from_tensor(each) for each in held if isinstance(each, Tensor)}
+    owners = (trainer, trainer.optimizer, *((trainer.scaler,) if trainer.scaler else ()))
+    groups = [*trainer.optimizer.param_groups, *trainer.optimizer.state.values(), *map(vars, owners)]
+    held = [*trainer.model.parameters(), *trainer.model.buffers()]
+    held += [each for group in groups for each in group.values() if isinstance(each, Tensor)]
+    forward, trainer.forward = trainer.forward, trainer.model  # compiled code is not copied
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode, _OneForItem():
+        twin = copy.deepcopy(trainer, {id(each): mode.from_tensor(each) for each in held})
+        trainer.forward = forward
+        return track_memory(twin)
 
 
 class _OneForItem(TorchDispatchMode):
@@ -201,38 +182,17 @@ def _moments(timeline: StepTimeline) -> list[Moment]:
     """Return the step in some hundred moments, its peak among them."""
     every = -(-len(timeline.events) // MOST_MOMENTS)
     kept = {*range(0, len(timeline.events), every), timeline.peak_index}
-    events = [timeline.events[index] for index in sorted(kept)]
-    return [Moment(phase=each.phase, op=each.op, num_bytes=each.live) for each in events]
-
-
-def count_flops(trainer: Trainer) -> float:
-    """Return the FLOPs of the matrix products and the attention of one step, as it runs."""
-    rules = {
-        _aten._scaled_dot_product_flash_attention_for_cpu: _forward_flops,
-        _aten._scaled_dot_product_flash_attention_for_cpu_backward: _backward_flops,
-    }
-    as_written, trainer.forward = trainer.forward, trainer.model
-    with FlopCounterMode(display=False, custom_mapping=rules) as counter:
-        trainer.launch_step()
-    trainer.forward = as_written
-    return float(counter.get_total_flops())
-
-
-def _forward_flops(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:  # noqa: ANN401
-    return int(sdpa_flop_count(query, key, value))
-
-
-def _backward_flops(out: Any, query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:  # noqa: ANN401
-    return int(sdpa_backward_flop_count(out, query, key, value))
+    return [Moment(it.phase, it.op, it.live) for it in map(timeline.events.__getitem__, sorted(kept))]
 
 
 def profile_steps(trainer: Trainer, num_steps: int, folder: Path) -> tuple[Profile, bytes]:
     """Return what torch.profiler says of the next steps, and its Chrome trace in gzip."""
-    activities = [ProfilerActivity.CPU]
-    if trainer.device.type == "cuda":
-        activities.append(ProfilerActivity.CUDA)
+    on_gpu = [ProfilerActivity.CUDA] if trainer.device.type == "cuda" else []
     trainer.train_step()
-    with _watched_by(trainer, record_function), profile(activities=activities) as profiler:
+    with (
+        surrounded(trainer, record_function),
+        profile(activities=[ProfilerActivity.CPU, *on_gpu], acc_events=True) as profiler,
+    ):
         for _step in range(num_steps):
             launched = trainer.launch_step()
             with record_function("logging"):
@@ -251,16 +211,21 @@ def compare_item(trainer: Trainer, where: Where) -> Pair:
     """
     for _step in range(WARM_UP):
         _plain_step(trainer)
-    needed = _seconds(lambda: _plain_step(trainer), trainer.device) * ITEM_STEPS * 2
-    if needed > 3 * MAX_SECONDS:
-        message = _(
-            "Twice {steps} steps of this model take {seconds} here; choose a smaller model."
-        )
-        raise ValueError(message.format(steps=ITEM_STEPS, seconds=format_seconds(needed)))
-    arms = (lambda: _block(trainer, every=1), lambda: _block(trainer, every=ITEM_STEPS))
-    first, second = _in_turns(*arms, trainer.device, seconds_of_turn=needed)
-    blocks = [[each / ITEM_STEPS for each in arm] for arm in (first, second)]
-    return Pair(where=where, kind="item", first=blocks[0], second=blocks[1])
+    turn = _seconds(lambda: _plain_step(trainer), trainer.device) * ITEM_STEPS * 2
+    if turn > 3 * MAX_SECONDS:
+        message = _("{steps} steps of this model take {seconds} here; choose a smaller model.")
+        told = {"steps": 2 * ITEM_STEPS, "seconds": format_seconds(turn)}
+        raise ValueError(message.format(**told))
+
+    def block(every: int) -> None:
+        for step in range(1, ITEM_STEPS + 1):
+            loss = _plain_step(trainer)
+            if step % every == 0:
+                loss.item()
+
+    first, second = _in_turns(lambda: block(1), lambda: block(ITEM_STEPS), trainer.device, turn)
+    first, second = ([seconds / ITEM_STEPS for seconds in arm] for arm in (first, second))
+    return Pair(where=where, kind="item", first=first, second=second)
 
 
 def _plain_step(trainer: Trainer) -> Tensor:
@@ -270,33 +235,23 @@ def _plain_step(trainer: Trainer) -> Tensor:
     for token_ids, targets in trainer._batches(trainer.step + 1):
         with compute_in(trainer.config.precision, trainer.device):
             loss = trainer.forward(token_ids, targets) / trainer.config.accumulation_steps
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         losses.append(loss.detach())
     torch.nn.utils.clip_grad_norm_(trainer.model.parameters(), trainer.config.grad_clip or 1e9)
     trainer.optimizer.step()
     return torch.stack(losses).sum()
 
 
-def _block(trainer: Trainer, every: int) -> float:
-    told = 0.0
-    for step in range(1, ITEM_STEPS + 1):
-        loss = _plain_step(trainer)
-        if step % every == 0:
-            told += loss.item()
-    return told
-
-
 def _in_turns(
-    first: Callable[[], object],
-    second: Callable[[], object],
-    device: torch.device,
-    seconds_of_turn: float,
+    first: Callable[[], object], second: Callable[[], object], device: torch.device, turn: float
 ) -> tuple[list[float], list[float]]:
-    """Return the seconds of both, done in turns, so that what else the machine does hits both."""
-    turns = max(min(NUM_TURNS, int(3 * MAX_SECONDS / max(seconds_of_turn, 1e-6))), 1)
+    """Return the seconds of both, done in turns, so that what else the machine does hits both.
+
+    `turn`: seconds that both take together.
+    """
     found = (list[float](), list[float]())
-    for turn in range(turns):
-        for arm in (0, 1) if turn % 2 == 0 else (1, 0):
+    for number in range(max(min(NUM_TURNS, int(3 * MAX_SECONDS / turn)), 1)):
+        for arm in (0, 1) if number % 2 == 0 else (1, 0):
             found[arm].append(_seconds((first, second)[arm], device))
     return found
 
@@ -307,28 +262,26 @@ def compare_compiled(trainer: Trainer, where: Where, backend: str = "inductor") 
     Raises:
         ValueError: It cannot compile here; mostly a C++ compiler is missing.
     """
-    compiled = torch.compile(trainer.model, backend=backend)
+    compiled: Forward = torch.compile(trainer.model, backend=backend)
 
-    def step_with(forward: Any) -> None:  # noqa: ANN401  the model, or what was made of it
+    def steps(forward: Forward, count: int) -> None:
         trainer.forward = forward
-        trainer.train_step()
+        for _step in range(count):
+            trainer.train_step()
 
     try:
-        ready = _seconds(lambda: step_with(compiled), trainer.device)
+        ready = _seconds(lambda: steps(compiled, 1), trainer.device)
     except (torch._dynamo.exc.TorchDynamoException, torch._inductor.exc.InductorError) as error:
         message = _(
             "torch.compile gave up here ({reason}). On a CPU it needs a C++ compiler, such as g++."
         )
         reason = str(error).strip().partition("\n")[0][:200]
         raise ValueError(message.format(reason=reason)) from error
-    for forward in (trainer.model, compiled) * WARM_UP:
-        step_with(forward)
-    once = median(_seconds(lambda: step_with(trainer.model), trainer.device) for _turn in range(3))
+    steps(compiled, WARM_UP)
+    steps(trainer.model, WARM_UP)
+    once = _seconds(lambda: steps(trainer.model, 1), trainer.device)
     count = max(min(int(1.0 / once), MOST_STEPS), 1)
-
-    def arm(forward: Any) -> Callable[[], None]:  # noqa: ANN401
-        return lambda: [step_with(forward) for _step in range(count)] and None
-
-    eager, made = _in_turns(arm(trainer.model), arm(compiled), trainer.device, 2 * once * count)
-    first, second = ([seconds / count for seconds in arm] for arm in (eager, made))
+    eager, made = (lambda: steps(trainer.model, count)), (lambda: steps(compiled, count))
+    first, second = _in_turns(eager, made, trainer.device, 2 * once * count)
+    first, second = ([seconds / count for seconds in arm] for arm in (first, second))
     return Pair(where=where, kind="compile", first=first, second=second, ready=ready)
