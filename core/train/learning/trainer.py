@@ -225,7 +225,9 @@ class Trainer:
         with self.during("clip"):
             if self.scaler:
                 self.scaler.unscale_(self.optimizer)
-            gradients = (weight.grad for weight in self.model.parameters() if weight.grad is not None)
+            gradients = (
+                weight.grad for weight in self.model.parameters() if weight.grad is not None
+            )
             norm = torch.nn.utils.get_total_norm(gradients).float()
         return (*losses, norm)
 

@@ -44,17 +44,17 @@ def numbers_of_step(trainer: Trainer, where: Where) -> Numbers:
     updates = meant or [torch.zeros_like(each) for each in before]
     facts = zip(named, before, gradients, updates, weights, strict=True)
     rows = [_row(*each) for each in facts]
-    count = sum(row.count for row in rows)
+    count = sum(row.size for row in rows)
     return Numbers(
         where=where,
-        dtype=Counter({row.dtype: row.count for row in rows}).most_common(1)[0][0],
+        dtype=Counter({row.dtype: row.size for row in rows}).most_common(1)[0][0],
         weights=histogram(before),
         gradients=histogram(gradients),
         updates=histogram(meant),
-        below_half=sum(row.below_half * row.count for row in rows) / count,
-        unmoved=sum(row.unmoved * row.count for row in rows) / count,
+        below_half=sum(row.below_half * row.size for row in rows) / count,
+        unmoved=sum(row.unmoved * row.size for row in rows) / count,
         moved=bool(meant),
-        tensors=sorted(rows, key=lambda row: -row.count)[:MOST_ROWS],
+        tensors=sorted(rows, key=lambda row: -row.size)[:MOST_ROWS],
     )
 
 
@@ -97,7 +97,7 @@ def _row(name: str, before: Tensor, gradient: Tensor, update: Tensor, after: Ten
     return TensorRow(
         name=name,
         dtype=str(before.dtype).removeprefix("torch."),
-        count=before.numel(),
+        size=before.numel(),
         weight=_size(before),
         gradient=_size(gradient),
         update=_size(update),

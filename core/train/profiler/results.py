@@ -15,8 +15,9 @@ RECORDED: Final = Path(__file__).parents[1] / "recordings" / "profiler"
 
 
 class Moment(NamedTuple):
-    """Bytes in use after an operation of a step."""
+    """Bytes in use after an operation; `place` counts those of the measured step."""
 
+    place: float
     phase: str
     op: str
     num_bytes: int
@@ -27,7 +28,7 @@ class TensorRow(NamedTuple):
 
     name: str
     dtype: str
-    count: int
+    size: int
     weight: float
     gradient: float
     update: float

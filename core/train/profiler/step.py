@@ -4,6 +4,7 @@ import copy
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,8 +68,8 @@ def take_apart(trainer: Trainer, where: Where, folder: Path) -> Anatomy:
         where=where,
         parts={name: [each[name] for each in parts] for name in PARTS},
         as_trained=as_trained,
-        measured=_moments(measured),
-        simulated=_moments(simulated),
+        measured=_moments(measured, measured),
+        simulated=_moments(simulated, measured),
         flops=float(counter.get_total_flops()),
         peak_flops_per_second=measure_matmul(str(trainer.device), dtype, size=CPU_SIZE).median,
         spans=profiled.spans,
@@ -152,7 +153,11 @@ def simulate_memory(trainer: Trainer) -> StepTimeline:
     """
     trainer.optimizer.zero_grad(set_to_none=True)
     owners = (trainer, trainer.optimizer, *((trainer.scaler,) if trainer.scaler else ()))
-    groups = [*trainer.optimizer.param_groups, *trainer.optimizer.state.values(), *map(vars, owners)]
+    groups = [
+        *trainer.optimizer.param_groups,
+        *trainer.optimizer.state.values(),
+        *map(vars, owners),
+    ]
     held = [*trainer.model.parameters(), *trainer.model.buffers()]
     held += [each for group in groups for each in group.values() if isinstance(each, Tensor)]
     forward, trainer.forward = trainer.forward, trainer.model  # compiled code is not copied
@@ -178,11 +183,27 @@ class _OneForItem(TorchDispatchMode):
         return 1.0 if func is _ITEM else func(*args, **(kwargs or {}))
 
 
-def _moments(timeline: StepTimeline) -> list[Moment]:
-    """Return the step in some hundred moments, its peak among them."""
-    every = -(-len(timeline.events) // MOST_MOMENTS)
-    kept = {*range(0, len(timeline.events), every), timeline.peak_index}
-    return [Moment(it.phase, it.op, it.live) for it in map(timeline.events.__getitem__, sorted(kept))]
+def _moments(timeline: StepTimeline, like: StepTimeline) -> list[Moment]:
+    """Return the step in some hundred moments, its peak among them, each part beside its like."""
+    parts, theirs = _parts(timeline), _parts(like)
+    places = [
+        begin + (end - begin) * number / (last - first)
+        for (first, last), (begin, end) in zip(parts, theirs, strict=False)
+        for number in range(last - first)
+    ]
+    events = timeline.events[: len(places)]
+    rows = [
+        Moment(it[0], it[1].phase, it[1].op, it[1].live) for it in zip(places, events, strict=True)
+    ]
+    kept = {*range(0, len(rows), -(-len(rows) // MOST_MOMENTS)), timeline.peak_index}
+    return [rows[index] for index in sorted(kept)]
+
+
+def _parts(timeline: StepTimeline) -> list[tuple[int, int]]:
+    """Return where each part begins and ends."""
+    phases = [event.phase for event in timeline.events]
+    edges = [i for i, phase in enumerate(phases) if not i or phase != phases[i - 1]]
+    return list(pairwise([*edges, len(phases)]))
 
 
 def profile_steps(trainer: Trainer, num_steps: int, folder: Path) -> tuple[Profile, bytes]:
@@ -235,7 +256,7 @@ def _plain_step(trainer: Trainer) -> Tensor:
     for token_ids, targets in trainer._batches(trainer.step + 1):
         with compute_in(trainer.config.precision, trainer.device):
             loss = trainer.forward(token_ids, targets) / trainer.config.accumulation_steps
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         losses.append(loss.detach())
     torch.nn.utils.clip_grad_norm_(trainer.model.parameters(), trainer.config.grad_clip or 1e9)
     trainer.optimizer.step()

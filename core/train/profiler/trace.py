@@ -116,11 +116,6 @@ class Profile:
     num_small: int
     has_device: bool
 
-    @property
-    def bound(self) -> str:
-        """What most of the time went to."""
-        return max(BOUNDS, key=lambda name: self.spans[name])
-
 
 def read_trace(written: bytes) -> Profile:
     """Return what a trace says, as JSON or as JSON in gzip.
@@ -128,34 +123,24 @@ def read_trace(written: bytes) -> Profile:
     Raises:
         ValueError: If it is no trace of torch.profiler, or has no operator in it.
     """
-    calls, kernels = [], []
-    for event in _events(written):
-        if call := _call(event):
-            (kernels if call.category in _ON_DEVICE else calls).append(call)
+    found = [call for event in _events(written) if (call := _call(event))]
+    base = min((call.begin for call in found), default=0.0)  # small numbers have finer seconds
+    for call in found:
+        call.begin, call.end = (call.begin - base) * 1e-6, (call.end - base) * 1e-6
+    calls = [call for call in found if call.category in _ON_HOST]
     if not any(call.category == "cpu_op" for call in calls):
-        raise ValueError(
-            _(
-                "The trace has no operator in it: profile with ProfilerActivity.CPU at least one step."
-            )
-        )
+        text = _("The trace has no operator in it: profile a step with ProfilerActivity.CPU.")
+        raise ValueError(text)
     _nest(calls)
     _name_phases(calls)
-    return _profile(calls, kernels)
+    return _profile(calls, [call for call in found if call.category in _ON_DEVICE])
 
 
 def _events(written: bytes) -> list[Any]:
     try:
         data = json.loads(_unpacked(written))
         events = data if isinstance(data, list) else data["traceEvents"]
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        RecursionError,
-        EOFError,
-        zlib.error,
-        OSError,
-    ) as error:
+    except (ValueError, KeyError, TypeError, RecursionError, zlib.error) as error:
         message = _(
             "This is no trace of torch.profiler ({reason}): choose the .json file that "
             "export_chrome_trace wrote, or the same in gzip."
@@ -184,7 +169,7 @@ def without_host(written: bytes) -> bytes:
 def _call(event: Any) -> Call | None:  # noqa: ANN401  whatever JSON the file holds
     if not isinstance(event, dict) or event.get("ph") != "X":
         return None
-    category, begin, length = event.get("cat"), event.get("ts"), event.get("dur")
+    category, begin, length = str(event.get("cat")), event.get("ts"), event.get("dur")
     sound = all(
         isinstance(each, int | float) and not isinstance(each, bool) and 0 <= each < 1e18
         for each in (begin, length)
@@ -193,9 +178,9 @@ def _call(event: Any) -> Call | None:  # noqa: ANN401  whatever JSON the file ho
         return None
     arguments = event.get("args")
     number = arguments.get("External id") if isinstance(arguments, dict) else None
-    begin, end = begin * 1e-6, (begin + length) * 1e-6
-    name, thread = str(event.get("name"))[:MAX_NAME], (str(event.get("pid")), str(event.get("tid")))
-    return Call(name, str(category), begin, end, thread, str(number))
+    name, first = str(event.get("name"))[:MAX_NAME], float(begin or 0)
+    thread = (str(event.get("pid")), str(event.get("tid")))
+    return Call(name, category, first, first + float(length or 0), thread, str(number))
 
 
 def _nest(calls: list[Call]) -> None:
@@ -203,8 +188,10 @@ def _nest(calls: list[Call]) -> None:
     calls.sort(key=lambda call: (call.thread, call.begin, -call.end))
     open_calls: list[Call] = []
     for call in calls:
-        while open_calls and (
-            open_calls[-1].thread != call.thread or call.end > open_calls[-1].end + _SLACK
+        while open_calls and not (
+            open_calls[-1].thread == call.thread
+            and call.begin < open_calls[-1].end
+            and call.end <= open_calls[-1].end + _SLACK
         ):
             open_calls.pop()
         call.own = call.end - call.begin
@@ -214,20 +201,16 @@ def _nest(calls: list[Call]) -> None:
         open_calls.append(call)
 
 
-def _phase_of(call: Call) -> str:
-    if call.name in PHASES and call.category == "user_annotation":
-        return call.name
-    named = (phase for begin, phase in _BEGINNINGS.items() if call.name.startswith(begin))
-    return next(named, call.parent.phase if call.parent else "")
-
-
 def _name_phases(calls: Iterable[Call]) -> None:
     """Say which phase each call belongs to; callers come first.
 
     Where a program names no forward pass, what belongs to nothing else is it.
     """
     for call in calls:
-        call.phase = _phase_of(call)
+        named = [phase for begin, phase in _BEGINNINGS.items() if call.name.startswith(begin)]
+        if call.name in PHASES and call.category == "user_annotation":
+            named = [call.name]
+        call.phase = (named or [call.parent.phase if call.parent else ""])[0]
     phases = {call.phase for call in calls}
     if "backward" in phases and "forward" not in phases:
         for call in calls:
@@ -247,7 +230,7 @@ def _profile(calls: list[Call], kernels: list[Call]) -> Profile:
     main = _main_thread(calls)
     spans = _spans_on_device(main, kernels) if kernels else _spans_on_host(main, calls)
     return Profile(
-        seconds=_length(_union((call.begin, call.end) for call in [*main, *kernels])),
+        seconds=_length(_union([*main, *kernels])),
         operators=_rows(operators, device),
         ranges=_rows(ranges, device),
         nodes=_nodes(calls),
@@ -264,8 +247,8 @@ def _leave_waiting_out(calls: list[Call]) -> None:
     engine = [each for each in calls if each.name.startswith(_ENGINE) and each.parent is None]
     for call in calls:
         if call.phase == "backward" and not call.name.startswith(_ENGINE) and call.own:
-            others = ((each.begin, each.end) for each in engine if each.thread != call.thread)
-            waited = _common(_union(others), [(call.begin, call.end)])
+            others = _union(each for each in engine if each.thread != call.thread)
+            waited = _common(others, [(call.begin, call.end)])
             call.own = max(call.own - _length(waited), 0.0)
 
 
@@ -283,12 +266,17 @@ def _rows(calls: Iterable[Call], device: Mapping[str, float]) -> tuple[Operator,
     by_name: dict[str, list[Call]] = defaultdict(list)
     for call in calls:
         by_name[call.name].append(call)
+    # An operator that calls itself, as aten::div with a number does, is one call.
+    outer = {
+        name: [it for it in its if it.parent is None or it.parent.name != name]
+        for name, its in by_name.items()
+    }
     rows = [
         Operator(
             name=name,
-            calls=len(its),
+            calls=len(outer[name]),
             own=sum(call.own for call in its),
-            total=sum(call.end - call.begin for call in its),
+            total=sum(call.end - call.begin for call in outer[name]),
             device=device.get(name, 0.0),
             forward=sum(call.own for call in its if call.phase == "forward"),
             backward=sum(call.own for call in its if call.phase == "backward"),
@@ -323,30 +311,23 @@ def _spans_on_host(main: Sequence[Call], calls: Iterable[Call]) -> dict[str, flo
     spans = dict.fromkeys(BOUNDS, 0.0)
     for call in calls:
         spans[_bound_of(call)] += call.own
-    busy = _union((call.begin, call.end) for call in main)
+    busy = _union(main)
     spans["launch"] += busy[-1][1] - busy[0][0] - _length(busy)  # between the operators
     return _shares(spans)
 
 
 def _spans_on_device(main: Sequence[Call], kernels: Sequence[Call]) -> dict[str, float]:
     """Return what the device does; while it idles, what the thread that feeds it does."""
-    spans = dict.fromkeys(BOUNDS, 0.0)
-    busy = _union((kernel.begin, kernel.end) for kernel in kernels)
-    products = _union((k.begin, k.end) for k in kernels if _PRODUCT.search(k.name))
-    spans["compute"] = _length(products)
+    busy, spans = _union(kernels), dict.fromkeys(BOUNDS, 0.0)
+    spans["compute"] = _length(_union(it for it in kernels if _PRODUCT.search(it.name)))
     spans["memory"] = _length(busy) - spans["compute"]
-    first = min([busy[0][0], *(call.begin for call in main)])
-    last = max([busy[-1][1], *(call.end for call in main)])
-    idle = _gaps(busy, (first, last))
-    waits, data = _intervals(main, "sync"), _intervals(main, "input")
-    spans["input"] = _length(_common(data, idle))
-    spans["sync"] = _length(_common(waits, idle))
-    spans["launch"] = max(_length(idle) - spans["input"] - spans["sync"], 0.0)
+    whole = _union([*main, *kernels])
+    edges = [whole[0][0], *(edge for interval in busy for edge in interval), whole[-1][1]]
+    idle = list(zip(edges[::2], edges[1::2], strict=True))
+    for bound in ("sync", "input"):
+        spans[bound] = _length(_common(_union(it for it in main if _bound_of(it) == bound), idle))
+    spans["launch"] = max(_length(idle) - spans["sync"] - spans["input"], 0.0)
     return _shares(spans)
-
-
-def _intervals(main: Iterable[Call], bound: str) -> list[Interval]:
-    return _union((call.begin, call.end) for call in main if _bound_of(call) == bound)
 
 
 def _shares(spans: Mapping[str, float]) -> dict[str, float]:
@@ -354,19 +335,14 @@ def _shares(spans: Mapping[str, float]) -> dict[str, float]:
     return {name: seconds / whole for name, seconds in spans.items()}
 
 
-def _union(intervals: Iterable[Interval]) -> list[Interval]:
+def _union(calls: Iterable[Call]) -> list[Interval]:
     merged: list[Interval] = []
-    for begin, end in sorted(intervals):
+    for begin, end in sorted((call.begin, call.end) for call in calls):
         if merged and begin <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
             merged.append((begin, end))
     return merged
-
-
-def _gaps(merged: Sequence[Interval], whole: Interval) -> list[Interval]:
-    edges = [whole[0], *(edge for interval in merged for edge in interval), whole[1]]
-    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def _common(first: Sequence[Interval], second: Sequence[Interval]) -> list[Interval]:
