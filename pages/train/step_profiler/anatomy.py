@@ -134,7 +134,7 @@ def _parts(step: Anatomy, code: str) -> Shown:
               "alone, a step takes {seconds}.").format(
                 small=f"{step.num_small:,.0f}", calls=f"{step.num_calls:,.0f}",
                 seconds=format_seconds(median(step.as_trained))),
-            told_of(step.where),
+            *told_of(step.where),
         ],
         code=code,
     )  # fmt: skip
@@ -220,7 +220,7 @@ def _memory(step: Anatomy, code: str) -> Shown:
         charts=[Chart(picture=memory_picture(step, look()), file_name="step-memory")],
         notes=[_("Measured: the storages of all tensors, noted as each operator makes and frees "
                  "them. Simulated: the same step on tensors that have a shape and no data."),
-               told_of(step.where)],
+               *told_of(step.where)],
         code=code,
     )  # fmt: skip
 
@@ -286,7 +286,7 @@ def _pair(pair: Pair, code: str) -> Shown:
         note = _("torch.compile makes one kernel of many operators: fewer calls, and less to move. "
                  "Matrix products stay as they are: a compute-bound step gains little.")  # fmt: skip
     chart = Chart(picture=pair_picture(pair, look()), file_name=f"step-{pair.kind}")
-    notes = [note, told_of(pair.where)]
+    notes = [note, *told_of(pair.where)]
     return Shown(headline=text.format(**values), charts=[chart], notes=notes, code=code)
 
 

@@ -101,7 +101,7 @@ def not_measured(case: Case) -> str:
     return _("{model}: not measured on this machine yet").format(model=case.title)
 
 
-def told_of(where: Where) -> str:
+def told_of(where: Where) -> list[str]:
     """Say what was measured and where."""
     text = _("{params} parameters, {precision}, {optimizer}, after {steps} steps; {device}, "
              "threads: {threads}.").format(
@@ -109,4 +109,4 @@ def told_of(where: Where) -> str:
         steps=f"{where.step:,}", device=where.device_name, threads=where.threads,
     )  # fmt: skip
     again = _("Recorded on {date} on another machine; Measure here shows this one.")
-    return f"{text} {again.format(date=where.date)}" if where.date else text
+    return [text, again.format(date=where.date)] if where.date else [text]

@@ -73,7 +73,7 @@ def numbers_tab(case: Case, asked: Asked) -> Shown:
         headline=_headline(found),
         line=_line(found.gradients, zones),
         charts=[Chart(picture=numbers_picture(found, zones, look()), file_name="numbers")],
-        notes=[note, told_of(found.where)],
+        notes=[note, *told_of(found.where)],
         below=lambda: _below(found),
         code=_CODE.format(dtype=found.dtype),
     )
@@ -122,11 +122,11 @@ def numbers_picture(found: Numbers, zones: str, look: Look) -> Picture:
     for name, (each, color, dash) in kinds.items():
         places = range(each.low, each.low + len(each.counts))
         drawing.scatter(
-            x=[place + 0.5 for place in places], y=[it / each.total for it in each.counts],
+            x=[place + 0.5 for place in places], y=[100 * it / each.total for it in each.counts],
             mode="lines", name=name,
             line={"color": look.color(color), "width": 3, "dash": dash, "shape": "hvh"},
             customdata=[f"{power_of_two(place)} … {power_of_two(place + 1)}" for place in places],
-            hovertemplate="%{customdata}: %{y:.2%}<extra>" + name + "</extra>",
+            hovertemplate="%{customdata}: %{y:.2f} %<extra>" + name + "</extra>",
         )  # fmt: skip
     smallest, normal, top = borders(zones)
     _zone(drawing, look, (low, min(smallest, high)), _("becomes zero"), "underflow")
@@ -140,7 +140,7 @@ def numbers_picture(found: Numbers, zones: str, look: Look) -> Picture:
         "xaxis": layout["xaxis"] | {"range": [low, high], "tickvals": ticks, "zeroline": False,
                                     "ticktext": [power_of_two(it) for it in ticks],
                                     "title": {"text": _("size")}},
-        "yaxis": layout["yaxis"] | {"title": {"text": _("share")}, "tickformat": ".0%",
+        "yaxis": layout["yaxis"] | {"title": {"text": _("share")}, "ticksuffix": " %",
                                     "rangemode": "tozero"},
     }  # fmt: skip
     said = [

@@ -72,7 +72,7 @@ def choose_trace() -> Asked:
 def operators_tab(case: Case, asked: Asked) -> Shown:
     code = _CODE.format(steps=asked.num_steps)
     if asked.trace is not None:
-        return _shown(_read(asked.trace), _("This is your own trace."), None, code)
+        return _shown(_read(asked.trace), [_("This is your own trace.")], None, code)
     found = result_of("operators", case, asked.place, asked.num_steps)
     if found is None:
         return Shown(headline=not_measured(case), code=code)
@@ -84,7 +84,7 @@ def _read(trace: bytes) -> Profile:
     return read_trace(trace)
 
 
-def _shown(profile: Profile, source: str, trace: bytes | None, code: str) -> Shown:
+def _shown(profile: Profile, source: Sequence[str], trace: bytes | None, code: str) -> Shown:
     small = _("{small} of {calls} calls have less than 10 µs of their own. The profiler itself "
               "adds about a microsecond to each call.").format(
         small=f"{profile.num_small:,}", calls=f"{profile.num_calls:,}")  # fmt: skip
@@ -92,7 +92,7 @@ def _shown(profile: Profile, source: str, trace: bytes | None, code: str) -> Sho
         headline=_headline(profile),
         line=reason(profile.spans),
         charts=[Chart(picture=icicle_picture(profile, look()), file_name="operators")],
-        notes=[small, source],
+        notes=[small, *source],
         below=lambda: _tables(profile, trace),
         code=code,
     )
