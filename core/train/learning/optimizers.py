@@ -108,6 +108,10 @@ class MuonAndAdamW(Optimizer):
         self._muon.step(closure)
         self._adamw.step(closure)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs: the halves too, which share groups and states with it."""
+        return vars(self).copy()
+
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take on what `state_dict` gave."""
         super().load_state_dict(state_dict)

@@ -25,6 +25,8 @@ from core.train.learning.schedule import (
 )
 from core.train.text.tokenizers import Tokens
 
+During = Callable[[str], AbstractContextManager[object]]
+
 Forward = Callable[[Tensor, Tensor], Tensor]  # token ids and targets to the mean loss
 
 
@@ -111,6 +113,8 @@ class Trainer:
         rate_on = device if self.in_bursts else None
         self.optimizer = make_optimizer(self.model, config, rate_on=rate_on)
         self.scaler = GradScaler(device.type) if config.precision == "fp16" else None
+        # Surrounds each part of a step: "data", "forward", "backward", "clip", "optimizer".
+        self.during: During = nullcontext
         self.step = 0
         self.learning_rate_multiplier = 1.0
         self.trained_seconds = 0.0  # kept by whoever drives it; a time limit is measured by it
@@ -162,7 +166,7 @@ class Trainer:
         if not self.in_bursts:
             if all(math.isfinite(number.item()) for number in numbers):
                 self._clip(numbers[-1])
-                self.optimizer.step()
+                self._move()
         else:
             self._clip(numbers[-1])
             halting = numbers[:-1] if self.scaler else numbers  # a norm that overflows only skips
@@ -170,7 +174,7 @@ class Trainer:
             # The fused kernel leaves the weights alone while this is 1: the switch of GradScaler.
             skip = torch.maximum(self._halted, _are_bad(numbers))
             self.optimizer.found_inf = skip  # type: ignore[attr-defined]
-            self.optimizer.step()
+            self._move()
         if self.scaler:
             self.scaler.update()
 
@@ -229,25 +233,37 @@ class Trainer:
         parts = self.config.accumulation_steps
         losses = []
         for token_ids, targets in self._batches(step):
-            with compute_in(self.config.precision, self.device):
+            with self.during("forward"), compute_in(self.config.precision, self.device):
                 loss = forward(token_ids, targets) / parts
-            (self.scaler.scale(loss) if self.scaler else loss).backward()
+            with self.during("backward"):
+                (self.scaler.scale(loss) if self.scaler else loss).backward()
             losses.append(loss.detach())
-        if self.scaler:
-            self.scaler.unscale_(self.optimizer)
-        gradients = (weight.grad for weight in self.model.parameters() if weight.grad is not None)
-        return (*losses, torch.nn.utils.get_total_norm(gradients).float())
+        with self.during("clip"):
+            if self.scaler:
+                self.scaler.unscale_(self.optimizer)
+            gradients = (
+                weight.grad for weight in self.model.parameters() if weight.grad is not None
+            )
+            norm = torch.nn.utils.get_total_norm(gradients).float()
+        return (*losses, norm)
 
     def _clip(self, norm: Tensor) -> None:
         most = self.config.grad_clip or math.inf
-        torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), most, norm)
+        with self.during("clip"):
+            torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), most, norm)
+
+    def _move(self) -> None:
+        with self.during("optimizer"):
+            self.optimizer.step()
 
     def _batches(self, step: int) -> Iterator[tuple[Tensor, Tensor]]:
         config = self.config
         count = config.batch_size * config.accumulation_steps
         starts = batch_positions(config.seed, step, count, len(self.training), config.seq_len)
         for part in np.split(starts, config.accumulation_steps):
-            yield self._cut(self.training, part)
+            with self.during("data"):
+                batch = self._cut(self.training, part)
+            yield batch
 
     def _cut(self, tokens: Tensor, starts: Positions) -> tuple[Tensor, Tensor]:
         """Return token ids and their successors, both (len(starts), T)."""

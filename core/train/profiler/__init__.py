@@ -1,0 +1,1 @@
+"""One training step taken apart: its parts, its operators, its numbers."""

@@ -1,0 +1,1 @@
+"""Step profiler: one training step taken apart."""
