@@ -1,0 +1,68 @@
+"""Does each preset of Compare recipes show a gap wider than the spread of its seeds, in a minute?
+
+`python -m benchmarks.recipes [PRESET ...]` races each preset on five seeds with one thread and
+prints a table; it ends with status 1 if a preset shows nothing or takes too long. With `--record`
+it writes the first seed's results where the page shows them.
+"""
+
+import json
+import statistics
+import sys
+import time
+from dataclasses import asdict
+from typing import Any, Final
+
+from core.train.recipes.choices import PRESETS, Preset
+from core.train.recipes.results import RECORDING, Result, gap, run_race
+
+SEEDS: Final = (1337, 1, 2, 3, 4)
+MOST_SECONDS: Final = 60.0
+
+
+def main(*words: str) -> int:
+    """Race the presets that are named, else all."""
+    names = [word for word in words if word != "--record"] or list(PRESETS)
+    print(f"{'preset':<15} {'gap':>12} {'from':>12} {'to':>12} {'spread':>10} {'s':>6}")
+    kept = _kept()
+    failed = 0
+    for name in names:
+        raced = [_race(PRESETS[name], seed) for seed in SEEDS]
+        gaps = [gap(results, PRESETS[name].gap) for results, _seconds in raced]
+        seconds = max(seconds for _results, seconds in raced)
+        middle, spread = statistics.median(gaps), max(gaps) - min(gaps)
+        is_good = abs(middle) > spread and seconds <= MOST_SECONDS
+        failed += not is_good
+        cells = "".join(f" {value:>12.4g}" for value in (middle, min(gaps), max(gaps)))
+        verdict = "" if is_good else "  FAILED"
+        print(f"{name:<15}{cells} {spread:>10.3g} {seconds:>6.1f}{verdict}", flush=True)
+        kept[name] = [_row(result) for result in raced[0][0]]
+    if "--record" in words:
+        written = json.dumps({"presets": kept}, separators=(",", ":"))
+        RECORDING.write_text(written + "\n", encoding="utf-8", newline="\n")
+    return int(failed > 0)
+
+
+def _race(preset: Preset, seed: int) -> tuple[list[Result], float]:
+    began = time.perf_counter()
+    results: list[Result] = []
+    for grown in run_race(preset.comparison(seed), threads=1):
+        results = list(grown)
+    return results, time.perf_counter() - began
+
+
+def _kept() -> dict[str, Any]:
+    return (
+        json.loads(RECORDING.read_text(encoding="utf-8"))["presets"] if RECORDING.is_file() else {}
+    )
+
+
+def _row(result: Result) -> dict[str, Any]:
+    """Return a result as it is kept: three digits are enough for a picture."""
+    row = asdict(result)
+    for name, digits in (("losses", 3), ("validation", 4), ("seconds", 3), ("lost", 4)):
+        row[name] = [None if value is None else round(value, digits) for value in row[name]]
+    return row
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
