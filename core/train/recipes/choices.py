@@ -14,6 +14,7 @@ Gap = Literal["loss", "activations", "finite"]
 MOST: Final = 4  # recipes in one comparison
 HOLDER: Final = "compare-recipes"  # what holds the CPU is called so
 TURN: Final = 20  # steps that a recipe trains before the next one has its turn
+SIZES: Final = {"batch_size": 8, "seq_len": 32}  # a minute is enough where 16 bits are slow
 # Validation reads the same sequences whatever a recipe's batch is.
 NUM_VALIDATED: Final = 64
 
@@ -70,7 +71,7 @@ class Comparison:
 
     def config(self, option: Option) -> TrainConfig:
         """Return the small run of a recipe."""
-        plain = {"precision": "fp32", "device": "cpu", "seed": self.seed, "batch_size": 8}
+        plain = {"precision": "fp32", "device": "cpu", "seed": self.seed, **SIZES}
         rates = {"learning_rate": 5e-3, "min_learning_rate": 5e-4, "warmup_steps": 20}
         settings = {**plain, **rates, **dict(self.base), **option.run}
         settings["eval_batches"] = NUM_VALIDATED // int(settings["batch_size"])

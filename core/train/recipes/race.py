@@ -105,13 +105,14 @@ def lost_share(trainer: Trainer, state: dict[str, Any], weights: list[Tensor]) -
     held against the distance to the neighbouring numbers of the weight's own format.
     """
     shadow: nn.Module = copy.deepcopy(trainer.model).float()
-    for own, real, weight in zip(
-        shadow.parameters(), trainer.model.parameters(), weights, strict=True
-    ):
+    reals = trainer.model.parameters()
+    for own, weight, real in zip(shadow.parameters(), weights, reals, strict=True):
         own.data.copy_(weight)
         own.grad = None if real.grad is None else real.grad.float()
     optimizer = make_optimizer(shadow, trainer.config)
     optimizer.load_state_dict(state)
+    for group, real in zip(optimizer.param_groups, trainer.optimizer.param_groups, strict=True):
+        group["lr"] = real["lr"]  # of this step: the state has that of the one before
     optimizer.step()
     num_small = num_updated = 0
     for own, weight in zip(shadow.parameters(), weights, strict=True):
@@ -126,7 +127,7 @@ def ulp(weight: Tensor) -> Tensor:
     """Return the distance from each number to its neighbour in its own format, as fp32."""
     info = torch.finfo(weight.dtype)
     exponent = torch.frexp(weight.float().abs().clamp(min=info.tiny)).exponent - 1
-    return torch.ldexp(torch.tensor(info.eps), exponent)
+    return torch.ldexp(torch.full_like(exponent, info.eps, dtype=torch.float32), exponent)
 
 
 def main(text: str, threads: str = "") -> None:

@@ -55,8 +55,7 @@ def _headline(rows: Sequence[Scaled], size: str, num_compared: int) -> str:
         return said.format(size=size, bytes=look().format_bytes(first.memory.item.amount),
                            seconds=format_seconds(first.seconds.amount))  # fmt: skip
     return _(
-        "{size}: “{name}” takes {bytes} a device and {seconds} a step, “{other}” {other_bytes} and "
-        "{other_seconds}"
+        "{size}: “{name}” takes {bytes}, {seconds} a step; “{other}” {other_bytes}, {other_seconds}"
     ).format(
         size=size, name=last.label, bytes=look().format_bytes(last.memory.item.amount),
         seconds=format_seconds(last.seconds.amount), other=first.label,
