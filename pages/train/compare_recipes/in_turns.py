@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
@@ -30,18 +31,20 @@ _CATEGORIES: Final = {
 }
 
 
-def in_turns(case: Case) -> Shown:
-    """Show the newest results of these recipes, or let them train."""
+def in_turns(case: Case, place: DeltaGenerator) -> Shown:
+    """Show the newest results of these recipes; in `place` stands the button that trains them."""
     here = races()
     race = here.going.get(case.comparison)
     if race is not None:
-        _offer_stop(race)
+        with place:
+            _offer_stop(race)
         st.fragment(_watch, run_every=_LOOK_AGAIN)(case, race)
         return Shown(headline=_("In turns of {count} steps train: {names}").format(
             count=TURN, names=_(", ").join(case.comparison.names)))  # fmt: skip
     kept = here.kept.get(case.comparison)
     results = kept.results if kept else recorded().get(case.preset, ())
-    _offer_start(case, is_again=kept is not None)
+    with place:
+        _offer_start(case, is_again=kept is not None)
     if not results:
         return Shown(headline=_headline_before(case), notes=[_plan_note(case.comparison)])
     is_part = any(result.num_steps < case.comparison.num_steps and not result.tensor
@@ -294,4 +297,4 @@ def bytes_picture(names: Sequence[str], results: Results, look: Look) -> Picture
     )  # fmt: skip
 
 
-TAB: Final = Tab(label=N_("In turns"), show=in_turns)
+TAB: Final = Tab(label=N_("In turns"), show=in_turns, choose=st.container)

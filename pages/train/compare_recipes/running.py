@@ -67,7 +67,7 @@ class Races:
         finally:
             with self.lock:
                 self.going.pop(asked, None)
-                if any(result.num_steps for result in race.results):
+                if race.results and all(result.seconds for result in race.results):
                     self.kept.pop(asked, None)
                     self.kept[asked] = race
                 for oldest in list(self.kept)[:-_KEPT]:
