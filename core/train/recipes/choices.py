@@ -72,7 +72,7 @@ class Comparison:
     def config(self, option: Option) -> TrainConfig:
         """Return the small run of a recipe."""
         plain = {"precision": "fp32", "device": "cpu", "seed": self.seed, **SIZES}
-        rates = {"learning_rate": 5e-3, "min_learning_rate": 5e-4, "warmup_steps": 20}
+        rates = {"learning_rate": 2e-3, "min_learning_rate": 2e-4, "warmup_steps": 20}
         settings = {**plain, **rates, **dict(self.base), **option.run}
         settings["eval_batches"] = NUM_VALIDATED // int(settings["batch_size"])
         return TrainConfig.from_json({**settings, "num_steps": self.num_steps})

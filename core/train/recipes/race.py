@@ -46,9 +46,9 @@ class Runner:
         seconds, before = 0.0, None
         for step in range(num_steps):
             before = _before(self.trainer) if step == num_steps - 1 else None
-            began = time.perf_counter()
+            began = _clock()
             result = self.trainer.train_step()
-            seconds += time.perf_counter() - began
+            seconds += _clock() - began
             if result.skipped:
                 return self._over(losses, seconds, result.tensor or "loss")
             losses.append(result.loss)
@@ -62,6 +62,11 @@ class Runner:
     def _over(self, losses: list[float], seconds: float, tensor: str) -> Line:
         self.is_over = True
         return {"losses": losses, "seconds": seconds, "tensor": tensor}
+
+
+def _clock() -> float:
+    """Return seconds; of one thread those of the CPU, which no other program lengthens."""
+    return time.process_time() if torch.get_num_threads() == 1 else time.perf_counter()
 
 
 def race(comparison: Comparison) -> Iterator[Line]:

@@ -50,10 +50,6 @@ def scale_tab(case: Case, size: str) -> Shown:
 
 def _headline(rows: Sequence[Scaled], size: str, num_compared: int) -> str:
     first, last = rows[0], rows[num_compared - 1]
-    if not last.is_counted:
-        said = _("{size}: the choice changes neither bytes nor FLOPs: {bytes} a device, {seconds}")
-        return said.format(size=size, bytes=look().format_bytes(first.memory.item.amount),
-                           seconds=format_seconds(first.seconds.amount))  # fmt: skip
     return _(
         "{size}: “{name}” takes {bytes}, {seconds} a step; “{other}” {other_bytes}, {other_seconds}"
     ).format(
@@ -81,6 +77,8 @@ def _notes(case: Case, rows: Sequence[Scaled], size: str) -> list[str]:
               "{low} to {high} a step.").format(
                 low=format_seconds(fp8.low), high=format_seconds(fp8.high))
         )  # fmt: skip
+    if not rows[-1].is_counted:
+        notes.append(_("What differs changes neither the bytes nor the FLOPs of a step."))
     if case.comparison.axis == "optimizer":
         notes.append(_("The optimizer's own products, Muon's above all, are not in the seconds."))
     return notes

@@ -278,7 +278,8 @@ def bytes_picture(names: Sequence[str], results: Results, look: Look) -> Picture
         "height": round(len(names) * (BAR_PX + size) + size * 6),
         "margin": {"l": 8, "r": 8, "t": size * 1.5, "b": 8},
         "xaxis": {"visible": False, "fixedrange": True},
-        "yaxis": layout["yaxis"] | {"autorange": "reversed", "fixedrange": True},
+        "yaxis": layout["yaxis"]
+        | {"autorange": "reversed", "fixedrange": True, "showgrid": False},
         "legend": layout["legend"] | {"traceorder": "normal", "y": 0, "yanchor": "top"},
     }  # fmt: skip
     parts = _("; ").join(

@@ -1,7 +1,5 @@
 """The class predicts before it trains: which recipe loses, by what was recorded."""
 
-from collections.abc import Sequence
-
 from core.language import N_, _
 from core.train.recipes.choices import PRESETS, Preset
 from core.train.recipes.results import Result, recorded
@@ -24,31 +22,20 @@ def ask_what_differs() -> None:
     results = recorded()[key]
     names = preset.comparison().names
     right = min(range(len(results)), key=lambda place: _measure(preset, results[place]))
+    told = [f"“{name}”: {_amount(preset, each)}" for name, each in zip(names, results, strict=True)]
     choices = [
-        Choice(name, None if place == right else _told(preset, name, results[place]))
+        Choice(name, None if place == right else _("No: {amount}.").format(amount=told[place]))
         for place, name in enumerate(names)
     ]
     choices.append(Choice(_("No difference that one would see"), _("There is one.")))
-    explanation = _("{numbers} {why}").format(
-        numbers=_numbers(preset, names, results), why=_(preset.why)
-    )
+    numbers = _("Recorded: {parts}.").format(parts=_("; ").join(told))
+    explanation = _("{numbers} {why}").format(numbers=numbers, why=_(preset.why))
     asked = _(_ASKED[preset.gap]).format(steps=preset.num_steps)
     predict_then_reveal(ASK.key(f"predict_{key}"), asked, choices, explanation)
 
 
 def _measure(preset: Preset, result: Result) -> float:
     return result.last if preset.gap in ("loss", "finite") else result.held(preset.gap)
-
-
-def _told(preset: Preset, name: str, result: Result) -> str:
-    return _("Not “{name}”: {amount}.").format(name=name, amount=_amount(preset, result))
-
-
-def _numbers(preset: Preset, names: Sequence[str], results: Sequence[Result]) -> str:
-    parts = [
-        f"“{name}”: {_amount(preset, result)}" for name, result in zip(names, results, strict=True)
-    ]
-    return _("Recorded: {parts}.").format(parts=_("; ").join(parts))
 
 
 def _amount(preset: Preset, result: Result) -> str:
