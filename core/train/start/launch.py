@@ -10,11 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from filelock import FileLock, Timeout
 
-from core.budget.by_hand.gpt import Precision, training_memory
 from core.language import _
 from core.machine import installed_version
 from core.train.child import ROOT, child_environment
@@ -37,7 +36,7 @@ from core.train.run.state import (
     note_launched,
     write_state,
 )
-from core.train.start.plan import Prepared
+from core.train.start.plan import Prepared, memory_of
 from core.train.start.presets import fit_steps, predicted_seconds
 from core.train.start.timing import (
     Timing,
@@ -171,8 +170,7 @@ def create_run(
 def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict[str, Any]:
     config = prepared.config
     vocab_size = prepared.dataset.tokenizer.vocab_size
-    shape = config.shape(vocab_size)
-    memory = training_memory(shape, config.batch_size, cast("Precision", timing.precision))
+    memory = memory_of(config, vocab_size, timing.precision)
     return {
         "name": name,
         "created": created,

@@ -96,7 +96,7 @@ def outline_run(wish: Wish) -> Outline:
     vocab_size = dataset.tokenizer.vocab_size
     return Outline(
         config=config,
-        parameters=count_parameters(config.shape(vocab_size)),
+        parameters=count_parameters(config.sizes(vocab_size)),
         vocab_size=vocab_size,
         ln_vocab=dataset.entropy.uniform,
         unigram_entropy=dataset.entropy.unigram,
@@ -138,14 +138,13 @@ def predict_run(config: TrainConfig, dataset: Dataset) -> Prepared:
     vocab_size = dataset.tokenizer.vocab_size
     check_text(dataset.text, len(dataset.tokens), vocab_size, config.seq_len)
     timing = predicted_timing(config, vocab_size)
-    shape = config.shape(vocab_size)
-    memory = training_memory(shape, config.batch_size, _memory_precision(config, timing))
+    memory = memory_of(config, vocab_size, timing.precision if timing else "fp32")
     free_bytes = _free_bytes(timing)
     _refuse_if_too_large(memory.num_bytes, free_bytes, timing)
     return Prepared(
         config=config,
         dataset=dataset,
-        parameters=count_parameters(shape),
+        parameters=count_parameters(config.sizes(vocab_size)),
         memory=memory,
         timing=timing,
         seconds=seconds_item(config, timing) if timing else None,
@@ -231,10 +230,20 @@ def _rule_of_seconds(
     return SECONDS, values | {"num_steps": config.num_steps, "share_of_steps": SHARE_OF_STEPS}
 
 
-def _memory_precision(config: TrainConfig, timing: Timing | None) -> Precision:
-    """Return the precision to count bytes for; unresolved "auto" counts as fp32, the larger."""
-    resolved = timing.precision if timing else "fp32"
-    return cast("Precision", resolved if config.precision == "auto" else config.precision)
+def memory_of(config: TrainConfig, vocab_size: int, resolved: str) -> Item:
+    """Return the bytes of a run's step by category.
+
+    `resolved` is what "auto" comes to; before that is known fp32 is the larger.
+    """
+    precision = resolved if config.precision == "auto" else config.precision
+    return training_memory(
+        config.sizes(vocab_size),
+        config.batch_size,
+        cast("Precision", precision),
+        optimizer_name=config.optimizer,
+        checkpointing=config.checkpointing,
+        dropout=config.dropout > 0,
+    )
 
 
 def _free_bytes(timing: Timing | None) -> int:
