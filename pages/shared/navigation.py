@@ -68,6 +68,7 @@ PAGES: Final = (
     PageRow("models/layers_and_parameters", N_("Layers and parameters")),
     PageRow("models/inside_gpt", N_("Inside GPT")),
     PageRow("train/live_run", N_("Live training")),
+    PageRow("train/compare_recipes", N_("Compare recipes")),
     PageRow("train/data_and_batches", N_("Data and batches")),
     PageRow("train/optimizers_and_schedules", N_("Optimizers and schedules"), "optimizers"),
     PageRow("train/step_profiler", N_("Step profiler")),

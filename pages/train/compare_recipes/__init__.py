@@ -1,0 +1,1 @@
+"""Compare recipes."""

@@ -1,0 +1,53 @@
+"""What is compared: a preset, or two to four recipes of the reader's own."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from core.language import N_, _
+from core.train.recipes.choices import AXES, MOST, PRESETS, Comparison, Preset
+from pages.shared.inputs import Inputs
+
+ASK: Final = Inputs("recipes")
+OWN: Final = "own"
+_OWN_STEPS: Final = 200
+_OVER: Final = {"step": N_("steps"), "seconds": N_("seconds")}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """What is compared; `preset` is "" for the reader's own recipes."""
+
+    preset: str
+    comparison: Comparison
+    over: str  # "step" or "seconds": what the curves are drawn over
+
+    @property
+    def chosen(self) -> Preset | None:
+        return PRESETS.get(self.preset)
+
+
+def choose_case() -> Case:
+    """Show the inputs and return what is compared."""
+    preset = ASK.selectbox(
+        "preset", _("Experiment"), (*PRESETS, OWN), default="master", labels=_title
+    )
+    comparison = _own() if preset == OWN else PRESETS[preset].comparison()
+    over = ASK.segmented("over", _("Curves over"), _OVER, default="step")
+    return Case(preset="" if preset == OWN else preset, comparison=comparison, over=over)
+
+
+def _title(key: str) -> str:
+    return _("Your own recipes") if key == OWN else _(PRESETS[key].label)
+
+
+def _own() -> Comparison:
+    axis = ASK.selectbox(
+        "axis", _("What differs"), tuple(AXES), default="clipping",
+        labels=lambda key: _(AXES[key].label),
+    )  # fmt: skip
+    options = AXES[axis].options
+    values = ASK.several(
+        f"of_{axis}", _("Recipes"), tuple(options), default=tuple(options)[:2], most=MOST,
+        labels=lambda value: _(options[value].label),
+    )  # fmt: skip
+    return Comparison(axis=axis, values=values, num_steps=_OWN_STEPS)
