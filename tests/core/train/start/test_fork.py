@@ -9,7 +9,7 @@ from core.train.config import TrainConfig
 from core.train.control.commands import StopSignal
 from core.train.learning.lora import count_adapters, merged
 from core.train.learning.model import make_model
-from core.train.learning.tensors import load_trained
+from core.train.learning.tensors import load_trained, read_weight
 from core.train.run.directory import checkpoints, read_info
 from core.train.run.evaluations import differing_settings, validation_curve
 from core.train.run.reader import RunReader
@@ -157,6 +157,7 @@ def test_what_lora_has_learned_is_in_the_merged_weights_and_it_goes_on_after_a_s
         16,
         size,
     )
+    assert read_weight(directory, "qkv").shape == (48, 16)
     again = prepare_fork(find_parent(directory), {"num_steps": 32})
     assert again.config.lora_rank == 4
 
