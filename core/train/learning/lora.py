@@ -70,7 +70,7 @@ def named_for(names: Mapping[str, "Tensor"], parent: Mapping[str, "Tensor"]) -> 
 
 
 def merged(state: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
-    """Return the weights of a plain GPT that answers as the one with adapters: W + 2 B A."""
+    """Return the weights of a plain GPT that answers as this one: W + 2 B A where it adapts W."""
     plain = {}
     for name, weight in state.items():
         if _BASE in name:

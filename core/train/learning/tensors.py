@@ -93,7 +93,7 @@ def _weight_bytes(path: str, name: str) -> bytes:
     try:
         # weights_only: a pickle that wants to run code is refused
         contents: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        np.save(file, contents["model"][name].double().numpy(), allow_pickle=False)
+        np.save(file, merged(contents["model"])[name].double().numpy(), allow_pickle=False)
     except Exception as error:
         raise SystemExit(type(error).__name__) from error  # torch's own text is a page long
     return file.getvalue()

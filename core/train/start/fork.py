@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -169,6 +169,14 @@ def start_fork(
 
 def write_fork(parent: Parent, prepared: Prepared, timing: Timing, runs_dir: Path) -> Path:
     """Write the fork's run directory, ready for its worker; return it."""
+    # Where its parent says "auto" the fork does too: they differ in what was changed, not in that.
+    asked = read_info(parent.run)["config"]
+    kept = {
+        name: asked.get(name, "auto")
+        for name in ("precision", "device")
+        if getattr(prepared.config, name) == getattr(parent.config, name)
+    }
+    prepared = replace(prepared, config=replace(prepared.config, **kept))
     directory = create_run(prepared, timing, runs_dir, parent=parent.to_json())
     try:
         shutil.copyfile(parent.checkpoint, directory / PARENT_FILE)

@@ -22,9 +22,9 @@ from core.train.text.corpora import CORPORA
 from pages.server.control_right import check_teacher, is_teacher
 from pages.server.rate import take_turn
 from pages.server.sandbox_line import make_way
-from pages.shared.settings import locked
+from pages.shared.settings import is_hidden, locked
 from pages.train.live_run.runs import follow
-from pages.train.live_run.settings import UPLOAD, UPLOAD_MEGABYTES
+from pages.train.live_run.settings import ASK, UPLOAD, UPLOAD_MEGABYTES
 from pages.train.live_run.start import busy_sentence, measure
 
 OWN_TEXT: Final = ""
@@ -35,7 +35,7 @@ _REFUSED: Final = "lr_fork_refused"
 def offer_fork(run: RunSummary) -> None:
     """Show what a fork may change, and start it; a refusal stays in this window."""
     steps = [checkpoint_step(path) for path in checkpoints(run.directory)]
-    if not steps:
+    if not steps or is_hidden(ASK.page, "start"):
         return
     with st.expander(_("Fork: go on from a checkpoint with other settings"), key="lr_fork"):
         step, changes = _choose(run, TrainConfig.from_json(run.info["config"]), steps)

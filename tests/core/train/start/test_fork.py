@@ -9,8 +9,9 @@ from core.train.config import TrainConfig
 from core.train.control.commands import StopSignal
 from core.train.learning.lora import count_adapters, merged
 from core.train.learning.model import make_model
-from core.train.learning.tensors import load_trained
+from core.train.learning.tensors import load_trained, read_weight
 from core.train.run.directory import checkpoints, read_info
+from core.train.run.evaluations import differing_settings, validation_curve
 from core.train.run.reader import RunReader
 from core.train.run.records import newest
 from core.train.run.store import RunStore
@@ -21,7 +22,7 @@ from core.train.text.dataset import build_dataset, load_dataset
 from core.train.worker.session import open_session
 
 TEXT = b"the quick brown fox jumps over the lazy dog. " * 60
-WHAT = {"name": "small", "corpus": "upload", "device": "cpu", "precision": "fp32"}
+WHAT = {"name": "small", "corpus": "upload"}
 SHAPE = {"num_layers": 1, "hidden_dim": 16, "num_heads": 2, "seq_len": 16, "batch_size": 4}
 COURSE = {"num_steps": 12, "warmup_steps": 2, "eval_batches": 1, "sample_length": 8}
 TIMES = {"checkpoint_interval": 6, "eval_interval": 6, "memory_interval": 5}
@@ -48,7 +49,8 @@ def fork(parent, tmp_path, made_timing):
 
 def train(directory):
     torch.set_num_threads(1)
-    config = TrainConfig.from_json(read_info(directory)["config"])
+    info = read_info(directory)
+    config = TrainConfig.from_json(info["config"] | {"precision": info["resolved"]["precision"]})
     with RunStore(directory) as store:
         open_session(config, store, torch.device("cpu"), StopSignal()).run()
     return directory
@@ -72,6 +74,8 @@ def test_a_fork_knows_its_parent_and_counts_only_the_steps_that_are_left(parent,
     assert (info["parent"]["run"], info["parent"]["step"]) == (parent.run.name, 6)
     assert info["prediction"]["seconds"] == whole["seconds"]  # 12 steps both
     assert [step for step, *_rest in steps_of(directory)] == list(range(7, 19))
+    both = [validation_curve(each) for each in (parent.run, directory)]
+    assert set(differing_settings(both)) == {"num_steps"}
 
 
 def test_what_was_changed_counts_from_the_first_step_of_the_fork(parent, fork):
@@ -153,6 +157,7 @@ def test_what_lora_has_learned_is_in_the_merged_weights_and_it_goes_on_after_a_s
         16,
         size,
     )
+    assert read_weight(directory, "qkv").shape == (48, 16)
     again = prepare_fork(find_parent(directory), {"num_steps": 32})
     assert again.config.lora_rank == 4
 
