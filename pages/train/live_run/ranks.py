@@ -10,7 +10,7 @@ from core.figures.picture import Table
 from core.language import N_, _
 from core.train.run.ranks import RankRow, predicted_sent, read_newest_rows
 from core.train.run.state import FINAL_STATES
-from core.units import format_bytes, format_seconds
+from core.units import format_bytes, format_percent, format_seconds
 from pages.shared.charts import show_table
 from pages.shared.page_links import show_link
 from pages.shared.settings import unit_system
@@ -55,7 +55,7 @@ def ranks_table(rows: Sequence[RankRow]) -> Table:
         _("step"): [format_seconds(row.step_seconds) for row in rows],
         _("communication"): [
             f"{format_seconds(row.communication_seconds)} "
-            f"({row.communication_seconds / row.step_seconds:.0%})"
+            f"({format_percent(row.communication_seconds / row.step_seconds)})"
             for row in rows
         ],
     }
