@@ -63,8 +63,8 @@ def ranks_table(rows: Sequence[RankRow]) -> Table:
 
 def ranks_text(shown: ShownRun, rows: Sequence[RankRow]) -> str:
     first = rows[0]
-    config, resolved = shown.config, shown.run.info["resolved"]
-    num_params = int(shown.run.info["prediction"]["num_params"])
+    config, resolved = shown.config, shown.run.info.get("resolved") or {}
+    num_params = int((shown.run.info.get("prediction") or {}).get("num_params") or 0)
     num_bytes = 2 if str(resolved.get("precision", "")).startswith("pure") else 4
     sent = predicted_sent(
         num_params,
@@ -85,6 +85,6 @@ def ranks_text(shown: ShownRun, rows: Sequence[RankRow]) -> str:
         sent=format_bytes(sent.amount, unit_system()),
         formula=sent.substituted,
     )
-    if resolved["device"] == "cpu" and first.sharding == "fsdp2":
+    if resolved.get("device") == "cpu" and first.sharding == "fsdp2":
         told += " " + _("Gloo makes an all-reduce of each reduce-scatter, and so sends more.")
     return told
