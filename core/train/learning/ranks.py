@@ -81,10 +81,6 @@ class Line:
         dist.gather_object(thing, found, dst=0, group=self._group)
         return found or []
 
-    def gather(self) -> None:
-        """Wait until all ranks are here; raises if one is gone."""
-        dist.barrier(group=self._group)
-
 
 def _order(what: int = 0, first: float = 0.0, second: float = 0.0) -> Tensor:
     return torch.tensor([what, first, second], dtype=torch.float64)
@@ -107,7 +103,7 @@ class RankTrainer(Trainer):
         super().__init__(config, training, validation, vocab_size, device, in_bursts=False)
         self.rank, self.count = dist.get_rank(), dist.get_world_size()
         self._rows: list[JSON] = []
-        self._line, self._is_sharded = line, sharding == "fsdp2"
+        self._line, self._sharding, self._is_sharded = line, sharding, sharding == "fsdp2"
         self._memory: JSON | None = None  # of the step before, if that was watched
         self._part_weight = 1.0
         self._module: nn.Module = self.model  # what joins the gradients, once it is spread
@@ -183,16 +179,11 @@ class RankTrainer(Trainer):
         passes = self.config.accumulation_steps
         for number, (token_ids, targets) in enumerate(super()._batches(step), 1):
             self._join_gradients(is_last=number == passes)
-            first, end = self._share_of(len(token_ids))
+            parts = (self.rank, self.rank + 1)
+            first, end = (len(token_ids) * part // self.count for part in parts)
             # torch takes the mean over ranks: a rank with more sequences counts for more.
             self._part_weight = self.count * (end - first) / len(token_ids)
             yield token_ids[first:end], targets[first:end]
-
-    def _share_of(self, num_sequences: int) -> tuple[int, int]:
-        return (
-            num_sequences * self.rank // self.count,
-            num_sequences * (self.rank + 1) // self.count,
-        )
 
     def _join_gradients(self, *, is_last: bool) -> None:
         if isinstance(self._module, FSDPModule):
@@ -240,8 +231,6 @@ class RankTrainer(Trainer):
 
     def launch_step(self, watch: AbstractContextManager[object] | None = None) -> LaunchedStep:
         """Do one step with all ranks; the one behind a watched step tells how they spoke."""
-        if self.rank:
-            raise RuntimeError("only rank 0 decides on a step; the others follow")
         what = _STEP if watch is None else _MEASURED_STEP
         self._line.order(what, self.learning_rate_multiplier, self.trained_seconds)
         return self._step_together(watch)
@@ -260,7 +249,7 @@ class RankTrainer(Trainer):
         """Do a step whose communication is measured, and let rank 0 know of every rank."""
         watch, self._memory = CommunicationWatch(self.device), None
         launched = super().launch_step(watch)
-        row = {"rank": self.rank, "count": self.count, "sharding": self.sharding}
+        row = {"rank": self.rank, "count": self.count, "sharding": self._sharding}
         self._rows += self._line.collect({**row, **memory, **watch.result})
         return launched
 
@@ -268,11 +257,6 @@ class RankTrainer(Trainer):
         """Return on rank 0 what the ranks told of the last step, once."""
         rows, self._rows = self._rows, []
         return rows
-
-    @property
-    def sharding(self) -> str:
-        """How the ranks share the model."""
-        return "fsdp2" if self._is_sharded else "ddp"
 
     def validation_loss(self) -> float:
         """Return the mean loss over fixed places; of a sharded model all ranks compute the same."""
@@ -284,10 +268,6 @@ class RankTrainer(Trainer):
         """Return the whole weights by name, as one process has them; on rank 0."""
         if self.rank == 0:
             self._line.order(_GATHER)
-        return self._gathered_weights()
-
-    def _gathered_weights(self) -> JSON:
-        self._line.gather()  # who was lost is missed here at the latest
         return cast("JSON", tree_map_only(DTensor, _to_host, self.model.state_dict()))
 
     def optimizer_state(self) -> JSON:
@@ -314,7 +294,9 @@ class RankTrainer(Trainer):
         """Do what rank 0 orders until it dismisses this rank."""
         orders: dict[int, Callable[[], object]] = {
             _STEP: self._follow_step,
-            _MEASURED_STEP: lambda: self._follow_step(self._memory_watch()),
+            _MEASURED_STEP: lambda: self._follow_step(
+                MemoryWatch(self.model, self.optimizer, (self.training, self.validation))
+            ),
             _VALIDATE: self.validation_loss,
             _CHECK: self.is_finite,
             _GATHER: self.weights,
@@ -331,9 +313,6 @@ class RankTrainer(Trainer):
 
     def _follow_step(self, watch: MemoryWatch | None = None) -> None:
         self.read_steps([self._step_together(watch)])
-
-    def _memory_watch(self) -> MemoryWatch:
-        return MemoryWatch(self.model, self.optimizer, (self.training, self.validation))
 
 
 class CommunicationWatch:

@@ -163,7 +163,8 @@ class Observer:
         saved: the last good checkpoint stays the newest.
         """
         step = self.trainer.step
-        if self.saved_step == step or not self.trainer.is_finite():
+        # of several ranks one that is lost is missed here, also where nothing is to be saved
+        if not self.trainer.is_finite() or self.saved_step == step:
             return True
         loss = self._evaluated[1] if self._evaluated[0] == step else None
         try:

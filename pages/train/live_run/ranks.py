@@ -10,7 +10,7 @@ from core.figures.picture import Table
 from core.language import N_, _
 from core.train.run.ranks import RankRow, predicted_sent, read_newest_rows
 from core.train.run.state import FINAL_STATES
-from core.units import format_bytes, format_seconds
+from core.units import format_bytes, format_percent, format_seconds
 from pages.shared.charts import show_table
 from pages.shared.page_links import show_link
 from pages.shared.settings import unit_system
@@ -55,7 +55,7 @@ def ranks_table(rows: Sequence[RankRow]) -> Table:
         _("step"): [format_seconds(row.step_seconds) for row in rows],
         _("communication"): [
             f"{format_seconds(row.communication_seconds)} "
-            f"({row.communication_seconds / row.step_seconds:.0%})"
+            f"({format_percent(row.communication_seconds / row.step_seconds)})"
             for row in rows
         ],
     }
@@ -63,8 +63,8 @@ def ranks_table(rows: Sequence[RankRow]) -> Table:
 
 def ranks_text(shown: ShownRun, rows: Sequence[RankRow]) -> str:
     first = rows[0]
-    config, resolved = shown.config, shown.run.info["resolved"]
-    num_params = int(shown.run.info["prediction"]["num_params"])
+    config, resolved = shown.config, shown.run.info.get("resolved") or {}
+    num_params = int((shown.run.info.get("prediction") or {}).get("num_params") or 0)
     num_bytes = 2 if str(resolved.get("precision", "")).startswith("pure") else 4
     sent = predicted_sent(
         num_params,
@@ -85,6 +85,6 @@ def ranks_text(shown: ShownRun, rows: Sequence[RankRow]) -> str:
         sent=format_bytes(sent.amount, unit_system()),
         formula=sent.substituted,
     )
-    if resolved["device"] == "cpu" and first.sharding == "fsdp2":
+    if resolved.get("device") == "cpu" and first.sharding == "fsdp2":
         told += " " + _("Gloo makes an all-reduce of each reduce-scatter, and so sends more.")
     return told
