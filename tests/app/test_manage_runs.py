@@ -54,19 +54,15 @@ def written(app):
     return " ".join(str(each.value) for each in elements)
 
 
-def test_two_runs_are_compared_in_one_picture(window):
+def test_the_chosen_runs_come_into_the_picture_of_the_first(window):
     window.multiselect(key="lr_chosen").set_value(NAMES)
-    app = again(window)
+    app = again(window).button(key="lr_together").click().run()
     assert not app.exception
-    chart = app.get("plotly_chart")[0].proto
-    lines = json.loads(chart.spec)["data"]
-    assert [line["name"] for line in lines] == [
-        "one-minute 2026-01-02 03:04:05",
-        "one-minute 2026-01-03 03:04:05",
-    ]
-    assert "one-minute 2026-01-03 03:04:05 has the lowest of all." in chart.alt
-    assert chart.alt in written(app)
+    part = browser_part(app, "live_chart")
+    assert part["run"] == NAMES[0]
+    assert part["beside"] == [{"run": NAMES[1], "name": "Learning rate 1 → 0.1"}]
     assert "| Learning rate | 1 | 0.1 |" in written(app)
+    assert "| Lowest validation loss | 3.500 | 2.500 |" in written(app)
 
 
 def test_a_title_a_pin_and_their_refusals(window, runs):

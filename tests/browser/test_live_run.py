@@ -560,7 +560,7 @@ def until_in_sight(page):
         )
     for name in ("loss", "memory"):
         page.until(
-            f"(plot => Math.abs(plot._fullLayout.height - plot.clientHeight) < 2)"
+            f"(plot => Math.abs((plot._fullLayout?.height ?? 0) - plot.clientHeight) < 2)"
             f"({CHART.format(name=name)})"
         )
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,7 +1,6 @@
 // The words at the bars of the memory: what each part is, between the two bars, and their sums.
 
-const LINE = 1.6 // height of a label, in sizes of its letters
-const AROUND_BARS = 80 // pixels of the chart above and below the bars
+const LINE = 1.65 // height of a label, in sizes of its letters
 
 // As close to `wanted`, which rises, as labels of one `height` can stand without touching.
 function spread(wanted, height, top) {
@@ -16,7 +15,7 @@ function spread(wanted, height, top) {
 }
 
 function labelBars(layout, history, { unit }, height) {
-  const { names, colors, size, apart, num_bars: numBars } = layout.meta.labels
+  const { names, colors, size, around, apart, num_bars: numBars } = layout.meta.labels
   const newest = newestOf(history, "memory").at(-1)
   const predicted = history.info.prediction?.memory
   const [divisor] = memoryUnit(history, unit)
@@ -29,7 +28,7 @@ function labelBars(layout, history, { unit }, height) {
   Object.assign(layout.yaxis, { autorange: false, range: [0, top] })
   const label = (x, y, text, yanchor) => ({ xref: "x2", x, y, text, yanchor, showarrow: false, font: { size } })
   const middles = parts.map((part, index) => parts.slice(0, index).reduce((sum, each) => sum + each, 0) + part / 2)
-  spread(middles, (top * size * LINE) / Math.max(height - AROUND_BARS, size), top).forEach((y, index) => {
+  spread(middles, (top * size * LINE) / Math.max(height - around, size), top).forEach((y, index) => {
     if (parts[index]) layout.annotations.push({ ...label(0.6, y, `<span style="color:${colors[index]}">■</span> ${names[index]}`, "middle"), xanchor: "left" })
   })
   const sums = [newest, predicted].slice(0, numBars)

@@ -55,6 +55,7 @@ function filled(view, spec) {
     traces.push(...besideTraces(view, layout.meta.lines))
   }
   if (name === "memory") {
+    layout.showlegend &&= moment.columns.step.length > 0 // Plotly gives a legend without entries no width
     layout.yaxis.title.text = fill(onGpu(moment) ? data.words.vram_axis : data.words.memory_axis, { unit: memoryUnit(moment, data.unit)[1] })
     labelBars(layout, moment, data, plotOf(view, name).clientHeight)
   }

@@ -139,6 +139,7 @@ def _memory(look: Look, *, show_prediction: bool) -> Piece:
         "names": [_(name) for name in CATEGORY_NAMES.values()],
         "colors": [look.color(name) for name in CATEGORY_NAMES],
         "size": 22 if look.present else 12,
+        "around": 70 if look.present else 96,  # pixels of the chart above and below the bars
         "apart": 3,
         "num_bars": len(places),
     }
