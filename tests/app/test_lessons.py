@@ -16,7 +16,10 @@ START_CONCEPTS = {"C137", "C156", "C157", "C158", "C159"}
 FORMAT_CONCEPTS = {f"C{number}" for number in (*range(1, 13), *range(15, 24))}
 BUDGET_CONCEPTS = {f"C{number}" for number in (14, 46, 47, 49, *range(103, 137), 154)}
 GRADIENT_CONCEPTS = {f"C{number}" for number in (48, *range(58, 72), 74, 75, 82, 83)}
-TRAIN_CONCEPTS = {f"C{number}" for number in (72, 73, 74, *range(76, 82), 83, 84, 85, 86, 94, 147)}
+TRAIN_CONCEPTS = {
+    f"C{number}"
+    for number in (72, 73, 74, *range(76, 82), 83, 84, 85, 86, 94, 96, 147, 148, 149, 150)
+}
 MODEL_CONCEPTS = {f"C{number}" for number in (*range(87, 94), *range(97, 103), *range(138, 147))}
 OWN_QUESTIONS = {"start/spot_the_bug"}
 # Lesson, its concepts, and what its page must show in both languages to teach them.

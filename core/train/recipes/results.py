@@ -12,7 +12,7 @@ from core.machine.child import lines_of
 from core.train.recipes.choices import PRESETS, Comparison, Gap
 
 RECORDING: Final = Path(__file__).parents[1] / "recordings" / "recipes.json"
-_SECONDS: Final = 600.0  # after which a race is ended, on however busy a machine
+_SECONDS: Final = 1800.0  # after which a race is ended, on however busy a machine
 
 
 @dataclass(kw_only=True, slots=True)
