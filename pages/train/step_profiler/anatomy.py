@@ -284,7 +284,8 @@ def _pair(pair: Pair, code: str) -> Shown:
         text = _("Eager, a step takes {first}; compiled {second}: {ratio} times as fast, after "
                  "{ready} of compiling")  # fmt: skip
         note = _("torch.compile makes one kernel of many operators: fewer calls, and less to move. "
-                 "Matrix products stay as they are: a compute-bound step gains little.")  # fmt: skip
+                 "Matrix products stay as they are: a compute-bound step gains little."
+                 )  # fmt: skip
     chart = Chart(picture=pair_picture(pair, look()), file_name=f"step-{pair.kind}")
     notes = [note, *told_of(pair.where)]
     return Shown(headline=text.format(**values), charts=[chart], notes=notes, code=code)
