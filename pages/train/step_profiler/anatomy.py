@@ -197,7 +197,8 @@ def _segment(
 ) -> dict[str, object]:
     """Return a piece of a bar; its name stands in it where it is wide enough."""
     label, color = _(word[0]), look.color(word[1])
-    is_wide = share > (0.25 if look.present else 0.1)
+    letters = sum(1 + (each > "⺀") for each in label)  # a Chinese one is twice as wide
+    is_wide = share > letters * (0.02 if look.present else 0.013)
     return {
         "orientation": "h", "name": label, "y": [row], "x": [share * whole * 1e3],
         "text": [f"{label}<br>{share:.0%}" if is_wide else ""], "textposition": "inside",
