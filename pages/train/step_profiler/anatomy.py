@@ -197,7 +197,8 @@ def _segment(
 ) -> dict[str, object]:
     """Return a piece of a bar; its name stands in it where it is wide enough."""
     label, color = _(word[0]), look.color(word[1])
-    is_wide = share > (0.25 if look.present else 0.1)
+    letters = sum(1 + (each > "⺀") for each in label)  # a Chinese one is twice as wide
+    is_wide = share > letters * (0.02 if look.present else 0.013)
     return {
         "orientation": "h", "name": label, "y": [row], "x": [share * whole * 1e3],
         "text": [f"{label}<br>{share:.0%}" if is_wide else ""], "textposition": "inside",
@@ -284,7 +285,8 @@ def _pair(pair: Pair, code: str) -> Shown:
         text = _("Eager, a step takes {first}; compiled {second}: {ratio} times as fast, after "
                  "{ready} of compiling")  # fmt: skip
         note = _("torch.compile makes one kernel of many operators: fewer calls, and less to move. "
-                 "Matrix products stay as they are: a compute-bound step gains little.")  # fmt: skip
+                 "Matrix products stay as they are: a compute-bound step gains little."
+                 )  # fmt: skip
     chart = Chart(picture=pair_picture(pair, look()), file_name=f"step-{pair.kind}")
     notes = [note, *told_of(pair.where)]
     return Shown(headline=text.format(**values), charts=[chart], notes=notes, code=code)

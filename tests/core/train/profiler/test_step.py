@@ -40,7 +40,7 @@ def test_the_parts_add_up_and_the_result_survives_json(tmp_path):
     assert set(found.parts) == set(PARTS)
     assert found.seconds() == pytest.approx(sum(found.seconds(part) for part in PARTS))
     assert all(min(times) > 0 for part, times in found.parts.items() if part != "other")
-    assert max(found.parts["other"]) < 0.5 * found.seconds()  # rate, zero_grad, a check
+    assert found.seconds("other") < 0.5 * found.seconds()  # rate, zero_grad, a check
     tokens, weights = 64, 32 * 32 * 12 + 60 * 32
     attention = 3.5 * 4 * 4 * 16 * 16 * 32  # forward 2 products, backward 5, of B T T C
     assert found.flops == 6 * tokens * weights + attention
