@@ -14,10 +14,10 @@ from torch.optim import AdamW, Optimizer
 
 from core.models.gpt import GPT
 from core.train.config import TrainConfig
+from core.train.learning.mistakes import divisor_of, spoil_model, starts_of
 from core.train.learning.precision import compute_in
 from core.train.learning.schedule import (
     Positions,
-    batch_positions,
     scheduled_learning_rate,
     validation_positions,
 )
@@ -98,6 +98,7 @@ class Trainer:
         self.validation = _on_device(validation, device)
         in_fp32 = config.precision == "bf16_fp32_attention"
         self.model = GPT(config.shape(vocab_size), attention_in_fp32=in_fp32).to(device)
+        spoil_model(self.model, config.mistake)
         self.in_bursts = device.type == "cuda" if in_bursts is None else in_bursts
         self.optimizer = make_adamw(self.model, config, rate_on=device if self.in_bursts else None)
         self.scaler = GradScaler(device.type) if config.precision == "fp16" else None
@@ -197,14 +198,15 @@ class Trainer:
 
         They are not clipped yet: that would spread one bad number over all of them.
         """
-        self.optimizer.zero_grad(set_to_none=True)
-        parts = self.config.accumulation_steps
+        if self.config.mistake != "no_zero_grad":
+            self.optimizer.zero_grad(set_to_none=True)
+        parts, divisor = self.config.accumulation_steps, divisor_of(self.config)
         losses = []
         for token_ids, targets in self._batches(step):
             with compute_in(self.config.precision, self.device):
-                loss = self.model(token_ids, targets) / parts
+                loss = self.model(token_ids, targets) / divisor
             (self.scaler.scale(loss) if self.scaler else loss).backward()
-            losses.append(loss.detach())
+            losses.append(loss.detach() if divisor == parts else loss.detach() * (divisor / parts))
         if self.scaler:
             self.scaler.unscale_(self.optimizer)
         gradients = (weight.grad for weight in self.model.parameters() if weight.grad is not None)
@@ -215,10 +217,8 @@ class Trainer:
         torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), most, norm)
 
     def _batches(self, step: int) -> Iterator[tuple[Tensor, Tensor]]:
-        config = self.config
-        count = config.batch_size * config.accumulation_steps
-        starts = batch_positions(config.seed, step, count, len(self.training), config.seq_len)
-        for part in np.split(starts, config.accumulation_steps):
+        starts = starts_of(self.config, step, len(self.training))
+        for part in np.split(starts, self.config.accumulation_steps):
             yield self._cut(self.training, part)
 
     def _cut(self, tokens: Tensor, starts: Positions) -> tuple[Tensor, Tensor]:
@@ -226,7 +226,8 @@ class Trainer:
         offsets = torch.arange(self.config.seq_len + 1, device=self.device)
         places = self._to_device(starts)[:, None] + offsets  # (B, T + 1)
         cut = tokens[places].long()
-        return cut[:, :-1].contiguous(), cut[:, 1:].contiguous()
+        ahead = 0 if self.config.mistake == "unshifted_target" else 1
+        return cut[:, :-1].contiguous(), cut[:, ahead : ahead + self.config.seq_len].contiguous()
 
     def _to_device(self, starts: Positions) -> Tensor:
         """Return the start indices on the device; a copy from pinned memory waits for nothing."""
@@ -242,7 +243,8 @@ class Trainer:
         starts = validation_positions(
             config.eval_batches * config.batch_size, len(self.validation), config.seq_len
         )
-        self.model.eval()
+        if config.mistake != "no_eval":
+            self.model.eval()
         losses: list[float] = []
         for part in np.split(starts, config.eval_batches):
             with compute_in(config.precision, self.device):

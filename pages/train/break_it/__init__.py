@@ -1,0 +1,1 @@
+"""Break it: mistakes that a run can bear, made on purpose."""
