@@ -16,6 +16,7 @@ from torch import Tensor
 from core.language import _
 from core.models.gpt import GPT
 from core.models.kv_cache import KVCache
+from core.models.llama import Llama
 from core.models.spec import GPTShape
 
 
@@ -68,7 +69,7 @@ def next_token_chances(logits: Tensor, temperature: float = 1.0, top_k: int = 0)
 
 @torch.no_grad()
 def generate(  # noqa: PLR0913  what a reader may choose
-    model: GPT,
+    model: GPT | Llama,
     prompt: Sequence[int],
     num_tokens: int,
     *,

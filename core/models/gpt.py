@@ -13,6 +13,7 @@ import torch
 from einops import rearrange
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
+from torch.utils.checkpoint import checkpoint
 
 from core.models.kv_cache import KVCache
 from core.models.spec import GPTShape
@@ -76,8 +77,9 @@ class FeedForward(nn.Module):
 class Block(nn.Module):
     """One layer: attention, then feed-forward, each added to the residual stream."""
 
-    def __init__(self, shape: GPTShape, *, attention_in_fp32: bool) -> None:
+    def __init__(self, shape: GPTShape, *, attention_in_fp32: bool, dropout: float = 0.0) -> None:
         super().__init__()
+        self.dropout = dropout
         self.norm_1 = nn.LayerNorm(shape.hidden_dim, bias=False)
         self.attention = Attention(shape, attention_in_fp32=attention_in_fp32)
         self.norm_2 = nn.LayerNorm(shape.hidden_dim, bias=False)
@@ -85,9 +87,12 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor, cache: KVCache | None = None) -> Tensor:
         """Return the residual stream after this layer; (B, T, C) in and out."""
-        x = x + self.attention(self.norm_1(x), cache)
-        result: Tensor = x + self.feed_forward(self.norm_2(x))
+        x = x + self._drop(self.attention(self.norm_1(x), cache))
+        result: Tensor = x + self._drop(self.feed_forward(self.norm_2(x)))
         return result
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.dropout) if self.dropout and self.training else x
 
 
 class GPT(nn.Module):
@@ -96,15 +101,25 @@ class GPT(nn.Module):
     Args:
         shape: The sizes.
         attention_in_fp32: Leave bfloat16 autocast for the attention product (faster on CPUs).
+        dropout: Share of what each half of a block adds that training sets to zero.
+        checkpointing: Whether the backward pass computes each block's activations again.
     """
 
-    def __init__(self, shape: GPTShape, *, attention_in_fp32: bool = False) -> None:
+    def __init__(
+        self,
+        shape: GPTShape,
+        *,
+        attention_in_fp32: bool = False,
+        dropout: float = 0.0,
+        checkpointing: bool = False,
+    ) -> None:
         super().__init__()
-        self.shape = shape
+        self.shape, self.dropout, self.checkpointing = shape, dropout, checkpointing
         self.tokens = nn.Embedding(shape.vocab_size, shape.hidden_dim)
         self.positions = nn.Embedding(shape.seq_len, shape.hidden_dim)
         self.blocks = nn.ModuleList(
-            Block(shape, attention_in_fp32=attention_in_fp32) for _ in range(shape.num_layers)
+            Block(shape, attention_in_fp32=attention_in_fp32, dropout=dropout)
+            for _ in range(shape.num_layers)
         )
         self.norm = nn.LayerNorm(shape.hidden_dim, bias=False)
         self.head = nn.Linear(shape.hidden_dim, shape.vocab_size, bias=False)
@@ -139,7 +154,10 @@ class GPT(nn.Module):
         positions = torch.arange(start, end, device=token_ids.device)  # (T,)
         x = self.tokens(token_ids) + self.positions(positions)  # (B, T, C)
         for block in self.blocks:
-            x = block(x, cache)
+            if self.checkpointing and torch.is_grad_enabled() and cache is None:
+                x = computed_again(block, x, None, dropout=self.dropout)
+            else:
+                x = block(x, cache)
         scores: Tensor = self.head(self.norm(x))  # (B, T, V)
         return scores
 
@@ -147,3 +165,12 @@ class GPT(nn.Module):
         """Return the mean cross-entropy in nats; both inputs are (B, T) token ids."""
         logits = self.logits(token_ids)
         return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
+
+
+def computed_again(block: nn.Module, *inputs: object, dropout: float) -> Tensor:
+    """Return what a block makes of its inputs; only they are kept for the backward pass.
+
+    There the block is computed again, with the same chance if there is dropout (Chen et al. 2016).
+    """
+    result: Tensor = checkpoint(block, *inputs, use_reentrant=False, preserve_rng_state=dropout > 0)
+    return result

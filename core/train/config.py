@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, get_args
 
 from core.language import N_, _
 from core.models import GPTShape
+from core.models.spec import ModelSpec
 
 JSON = dict[str, Any]
 TokenizerName = Literal["character", "byte", "bpe"]
@@ -55,6 +56,7 @@ CHOICES: Final = {
 }
 
 DEFAULT_BPE_VOCABULARY: Final = 1024
+FFN_MULTIPLE: Final = 8  # a Llama-like model's inner width is rounded up to it
 
 # field: lowest and highest value that a run accepts
 LIMITS: Final[Mapping[str, tuple[float, float]]] = {
@@ -183,6 +185,8 @@ class TrainConfig:
                 text = _(_NOT_A_CHOICE)
                 raise ValueError(text.format(name=name, value=value, choices=_(", ").join(choices)))
         self.shape(vocab_size=1)
+        if self.family == "llama":
+            self.spec(vocab_size=1)
 
     def shape(self, vocab_size: int) -> GPTShape:
         """Return the model's shape once the text has told how many tokens there are."""
@@ -192,6 +196,33 @@ class TrainConfig:
             num_heads=self.num_heads,
             vocab_size=vocab_size,
             seq_len=self.seq_len,
+        )
+
+    def spec(self, vocab_size: int) -> ModelSpec:
+        """Return the Llama-like model: three matrices of 8/3 widths where our GPT has two of four.
+
+        Raises:
+            ValueError: If the key heads do not divide the heads, or a head's width is odd.
+        """
+        head_dim = self.hidden_dim // self.num_heads
+        if head_dim % 2:
+            text = _(
+                "hidden_dim {width} gives each of {heads} heads {head_dim} channels, and rotary "
+                "positions turn channels in pairs; choose a multiple of {multiple}."
+            )
+            sizes = {"width": self.hidden_dim, "heads": self.num_heads, "head_dim": head_dim}
+            raise ValueError(text.format(**sizes, multiple=2 * self.num_heads))
+        return ModelSpec(
+            name="Llama-like",
+            num_layers=self.num_layers,
+            hidden_dim=self.hidden_dim,
+            num_heads=self.num_heads,
+            num_kv_heads=self.num_kv_heads or self.num_heads,
+            head_dim=head_dim,
+            ffn_dim=-(-8 * self.hidden_dim // (3 * FFN_MULTIPLE)) * FFN_MULTIPLE,
+            vocab_size=vocab_size,
+            seq_len=self.seq_len,
+            tied=True,
         )
 
     @property

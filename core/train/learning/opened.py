@@ -11,7 +11,7 @@ from core.budget.by_hand.gpt import count_parameters
 from core.language import N_, _
 from core.train.config import TrainConfig
 from core.train.learning.recording import SMALL_GPT, read_recording
-from core.train.learning.tensors import load_trained
+from core.train.learning.tensors import load_trained, refuse_other_families
 from core.train.run.directory import checkpoint_step, checkpoints, milestones, read_info, section
 from core.train.run.shelf import summarize
 from core.train.text.tokenizers import CharacterTokenizer, Tokenizer
@@ -114,7 +114,7 @@ def open_run(run: Path, step: int) -> Opened:
             _("Run {run} has no checkpoint yet; wait for its first one.").format(run=run.name)
         )
     _check_step(step, run_steps(run))
-    _refuse_if_too_large(run)
+    _refuse_what_cannot_be_opened(run)
     trained = load_trained(run, files[step])
     return Opened(
         model=trained.model.eval(),
@@ -149,12 +149,13 @@ def _check_step(step: int, steps: tuple[int, ...]) -> None:
         )
 
 
-def _refuse_if_too_large(run: Path) -> None:
-    """Refuse before any file is opened that a class server has no room for."""
+def _refuse_what_cannot_be_opened(run: Path) -> None:
+    """Refuse before any file is opened a model that is no GPT or that a class has no room for."""
     info = read_info(run)
     vocab_size = section(info, "text", run).get("vocab_size") or 1
-    shape = TrainConfig.from_json(info["config"]).shape(vocab_size)
-    num_params = count_parameters(shape).amount
+    config = TrainConfig.from_json(info["config"])
+    refuse_other_families(config)
+    num_params = count_parameters(config.shape(vocab_size)).amount
     if num_params > MAX_PARAMETERS:
         raise ValueError(
             _(

@@ -1,14 +1,22 @@
 """Which number formats a step computes in, and the device it runs on."""
 
 import warnings
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from typing import Final
 
 import torch
 
 from core.language import _
 from core.machine import usable_cores
 from core.train.config import DeviceName, PrecisionName
+
+# Nothing is kept in fp32, neither master weights nor moments; nobody uses autocast.
+PURE: Final[Mapping[str, torch.dtype]] = {
+    "pure_bf16": torch.bfloat16,
+    "pure_fp16": torch.float16,
+}
 
 
 def pick_device(name: DeviceName) -> torch.device:
@@ -71,11 +79,16 @@ def num_training_threads() -> int:
 def compute_in(
     precision: PrecisionName, device: torch.device
 ) -> AbstractContextManager[None] | torch.autocast:
-    """Return the context of a forward pass: autocast to 16 bits, or nothing for fp32."""
-    if precision == "fp32":
+    """Return the context of a forward pass: autocast to 16 bits, or nothing for one format."""
+    if precision == "fp32" or precision in PURE:
         return nullcontext()
-    dtype = torch.float16 if precision == "fp16" else torch.bfloat16
+    dtype = torch.float16 if precision.startswith("fp16") else torch.bfloat16
     return torch.autocast(device.type, dtype=dtype)
+
+
+def weight_dtype(precision: PrecisionName) -> torch.dtype:
+    """Return the format that the weights are kept in; gradients and moments follow them."""
+    return PURE.get(precision, torch.float32)
 
 
 def multiply_fp32_in_fp32() -> None:

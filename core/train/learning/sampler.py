@@ -7,6 +7,7 @@ from typing import Final
 
 from core.models import generation
 from core.models.gpt import GPT
+from core.models.llama import Llama
 from core.train.config import PrecisionName
 from core.train.learning.precision import compute_in
 from core.train.learning.surprise import Written, written_with_surprise
@@ -45,14 +46,18 @@ def words(text: str) -> list[str]:
 
 
 def generate(
-    model: GPT, prompt: Sequence[int], num_tokens: int, seed: int, precision: PrecisionName = "fp32"
+    model: GPT | Llama,
+    prompt: Sequence[int],
+    num_tokens: int,
+    seed: int,
+    precision: PrecisionName = "fp32",
 ) -> list[int]:
     """Return `num_tokens` ids that follow the prompt; the same seed gives the same chances."""
     return [token.id for token in _generate(model, prompt, num_tokens, seed, precision)]
 
 
 def _generate(
-    model: GPT, prompt: Sequence[int], num_tokens: int, seed: int, precision: PrecisionName
+    model: GPT | Llama, prompt: Sequence[int], num_tokens: int, seed: int, precision: PrecisionName
 ) -> list[generation.GeneratedToken]:
     device = next(model.parameters()).device
     model.eval()
@@ -76,7 +81,7 @@ class Sampler:
         self._prompt_ids = [int(number) for number in tokenizer.encode(prompt)]
         self._seed, self._precision = seed, precision
 
-    def sample(self, model: GPT, num_tokens: int) -> Sample:
+    def sample(self, model: GPT | Llama, num_tokens: int) -> Sample:
         """Return what the model writes now."""
         tokens = _generate(model, self._prompt_ids, num_tokens, self._seed, self._precision)
         token_ids = [token.id for token in tokens]

@@ -4,6 +4,7 @@ So a resume needs no random state, and who asks for them needs no torch.
 """
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,9 @@ Positions = NDArray[np.int64]
 # The first tenth of a time limit does not count: on a machine that keeps the pace that was measured
 # before the start, the steps alone decide, and the same seed gives the same losses.
 FREE_SHARE_OF_TIME: Final = 0.1
+DROPS: Final = (0.5, 0.75)  # shares of a run at which "step" takes a tenth of the rate
 _TRAINING: Final = 1  # the second half of Philox's key: one stream of numbers for each use
+_DROPOUT: Final = 2
 
 
 def batch_positions(seed: int, step: int, count: int, num_tokens: int, seq_len: int) -> Positions:
@@ -31,24 +34,54 @@ def batch_positions(seed: int, step: int, count: int, num_tokens: int, seq_len: 
     return np.random.Generator(counter).integers(0, num_tokens - seq_len, size=count)
 
 
+def chance_of_step(seed: int, step: int) -> int:
+    """Return the seed of a step's dropout, so that a resume draws what the run would have drawn."""
+    return int(np.random.Philox(key=[seed, _DROPOUT], counter=[0, 0, 0, step]).random_raw() >> 1)
+
+
 def validation_positions(count: int, num_tokens: int, seq_len: int) -> Positions:
     """Return `count` start indices spread evenly over the validation text; no chance is used."""
     return np.linspace(0, num_tokens - seq_len - 1, num=count).astype(np.int64)
 
 
 def scheduled_learning_rate(config: TrainConfig, step: int, trained_seconds: float = 0.0) -> float:
-    """Return the learning rate of a step (from 1): linear warm-up, then half a cosine.
+    """Return the learning rate of a step (from 1): linear warm-up, then what the schedule says.
 
-    How far the cosine has come is the share of the steps or of the time, whichever is larger: a run
-    that its time limit will end has come down to the lowest rate by then.
+    How far it has come is the share of the steps or of the time, whichever is larger: a run that
+    its time limit will end has come down to its last rate by then.
 
-    Source: Loshchilov & Hutter 2017, SGDR, equation 5, with one cycle.
+    Source: Loshchilov & Hutter 2017, SGDR, equation 5, with one cycle; StepLR of torch by a tenth.
     """
-    lowest, highest, warmup = config.min_learning_rate, config.learning_rate, config.warmup_steps
+    highest, warmup = config.learning_rate, config.warmup_steps
     progress = max((step - warmup) / max(config.num_steps - warmup, 1), 0.0)
     progress = min(max(progress, _share_of_time(config, trained_seconds)), 1.0)
-    rate = lowest + (highest - lowest) * (1 + math.cos(math.pi * progress)) / 2
+    rate = _SCHEDULES[config.schedule](config.min_learning_rate, highest, progress)
     return min(highest * step / (warmup + 1), rate) if step <= warmup else rate
+
+
+def _cosine(lowest: float, highest: float, progress: float) -> float:
+    return lowest + (highest - lowest) * (1 + math.cos(math.pi * progress)) / 2
+
+
+def _linear(lowest: float, highest: float, progress: float) -> float:
+    return lowest + (highest - lowest) * (1 - progress)
+
+
+def _constant(_lowest: float, highest: float, _progress: float) -> float:
+    return highest
+
+
+def _step(lowest: float, highest: float, progress: float) -> float:
+    drops = sum(progress >= place for place in DROPS)
+    return max(highest * 0.1**drops, lowest)
+
+
+_SCHEDULES: Final[Mapping[str, Callable[[float, float, float], float]]] = {
+    "cosine": _cosine,
+    "linear": _linear,
+    "constant": _constant,
+    "step": _step,
+}
 
 
 def _share_of_time(config: TrainConfig, trained_seconds: float) -> float:

@@ -20,6 +20,7 @@ from core.train.learning.tensors import (
     load_trained,
     newest_checkpoint,
     next_batch,
+    refuse_other_families,
 )
 from core.train.run.directory import checkpoint_path, read_info
 from core.train.text.dataset import load_dataset
@@ -62,6 +63,7 @@ def sequences_that_fit(run: Path) -> int:
     from core.autograd.built_graphs import check_memory
 
     config = TrainConfig.from_json(read_info(run)["config"])
+    refuse_other_families(config)
     try:
         vocab_size = load_dataset(run / "data").tokenizer.vocab_size
     except (OSError, ValueError, KeyError) as error:

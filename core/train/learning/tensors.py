@@ -161,13 +161,15 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
     """Return the model of a run's checkpoint or milestone, in float32 on the CPU.
 
     Raises:
-        ValueError: The file is torn, of another version of the app, or of another vocabulary.
+        ValueError: The file is torn, of another version of the app, of another vocabulary, or of
+            a model that is no GPT.
     """
     from core.models.chance import alone_with_chance
     from core.models.gpt import GPT
 
     contents = _read(checkpoint)
     config, dataset = TrainConfig.from_json(contents["config"]), load_dataset(run / "data")
+    refuse_other_families(config)
     vocab_size, rows = dataset.tokenizer.vocab_size, len(contents["model"]["tokens.weight"])
     if rows != vocab_size:
         raise ValueError(
@@ -180,6 +182,21 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
         model = GPT(config.shape(vocab_size))
     model.load_state_dict(contents["model"])
     return Trained(config=config, dataset=dataset, model=model, step=int(contents["step"]))
+
+
+def refuse_other_families(config: TrainConfig) -> None:
+    """Say in words that a Llama-like model is not looked into.
+
+    Raises:
+        ValueError: If the config's model is no GPT.
+    """
+    if config.family != "gpt":
+        raise ValueError(
+            _(
+                "This run trains a Llama-like model. It is trained, sampled and exported here, but "
+                "what looks into a model reads our GPT only; choose a run of the family GPT."
+            )
+        )
 
 
 def _read(checkpoint: Path) -> dict[str, Any]:

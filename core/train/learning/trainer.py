@@ -1,27 +1,30 @@
-"""One training step, without files: batch, forward, backward, clip, AdamW's update."""
+"""One training step, without files: batch, forward, backward, clip, the optimizer's update."""
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.amp import GradScaler
-from torch.optim import AdamW, Optimizer
 
-from core.models.gpt import GPT
 from core.train.config import TrainConfig
 from core.train.learning.mistakes import divisor_of, spoil_model, starts_of
+from core.train.learning.model import make_model
+from core.train.learning.optimizers import OPTIMIZERS, make_optimizer
 from core.train.learning.precision import compute_in
 from core.train.learning.schedule import (
     Positions,
+    chance_of_step,
     scheduled_learning_rate,
     validation_positions,
 )
 from core.train.text.tokenizers import Tokens
+
+Forward = Callable[[Tensor, Tensor], Tensor]  # token ids and targets to the mean loss
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,11 +99,16 @@ class Trainer:
         self.device = device
         self.training = _on_device(training, device)
         self.validation = _on_device(validation, device)
-        in_fp32 = config.precision == "bf16_fp32_attention"
-        self.model = GPT(config.shape(vocab_size), attention_in_fp32=in_fp32).to(device)
+        self.model = make_model(config, vocab_size, device)
         spoil_model(self.model, config.mistake)
-        self.in_bursts = device.type == "cuda" if in_bursts is None else in_bursts
-        self.optimizer = make_adamw(self.model, config, rate_on=device if self.in_bursts else None)
+        # What gives the loss; its weights are the model's, whatever is made of it.
+        self.forward: Forward = self.model
+        if config.compile:
+            self.forward = torch.compile(self.model)
+        wanted = device.type == "cuda" if in_bursts is None else in_bursts
+        self.in_bursts = wanted and OPTIMIZERS[config.optimizer].halts_itself
+        rate_on = device if self.in_bursts else None
+        self.optimizer = make_optimizer(self.model, config, rate_on=rate_on)
         self.scaler = GradScaler(device.type) if config.precision == "fp16" else None
         self.step = 0
         self.learning_rate_multiplier = 1.0
@@ -123,8 +131,10 @@ class Trainer:
             else:
                 group["lr"].fill_(rate)  # in its turn: steps already launched keep theirs
         scale = self.scaler.scale(torch.ones((), device=self.device)) if self.scaler else None
+        # Compiled kernels hide their tensors: what is watched is the model as it is written.
+        forward = self.model if watch else self.forward
         with watch or nullcontext():
-            numbers = self._gradients(step)
+            numbers = self._gradients(step, forward)
             self._update(numbers)
         self.step = step
         ended = time.perf_counter()
@@ -142,7 +152,7 @@ class Trainer:
             self._clip(numbers[-1])
             halting = numbers[:-1] if self.scaler else numbers  # a norm that overflows only skips
             self._halted = torch.maximum(self._halted, _are_bad(halting))
-            # Fused AdamW leaves the weights alone while this is 1: the switch of GradScaler.
+            # The fused kernel leaves the weights alone while this is 1: the switch of GradScaler.
             skip = torch.maximum(self._halted, _are_bad(numbers))
             self.optimizer.found_inf = skip  # type: ignore[attr-defined]
             self.optimizer.step()
@@ -180,7 +190,7 @@ class Trainer:
         if self.in_bursts:
             self.step = result.step
             self._halted.zero_()
-            self._gradients(result.step)  # later steps have overwritten them
+            self._gradients(result.step, self.forward)  # later steps have overwritten them
         if self.scaler:
             self.scaler.update(scale)  # a loss that is no number says nothing about the scale
         return replace(result, tensor=self._first_bad())
@@ -193,24 +203,26 @@ class Trainer:
         gradients = (name for name, weight in reversed(named) if not _is_finite(weight.grad))
         return next(weights, next(gradients, ""))
 
-    def _gradients(self, step: int) -> tuple[Tensor, ...]:
+    def _gradients(self, step: int, forward: Forward) -> tuple[Tensor, ...]:
         """Leave the step's mean gradients in the weights; return the losses and their norm.
 
         They are not clipped yet: that would spread one bad number over all of them.
         """
         if self.config.mistake != "no_zero_grad":
             self.optimizer.zero_grad(set_to_none=True)
+        if self.config.dropout:
+            torch.manual_seed(chance_of_step(self.config.seed, step))
         parts, divisor = self.config.accumulation_steps, divisor_of(self.config)
         losses = []
         for token_ids, targets in self._batches(step):
             with compute_in(self.config.precision, self.device):
-                loss = self.model(token_ids, targets) / divisor
+                loss = forward(token_ids, targets) / divisor
             (self.scaler.scale(loss) if self.scaler else loss).backward()
             losses.append(loss.detach() if divisor == parts else loss.detach() * (divisor / parts))
         if self.scaler:
             self.scaler.unscale_(self.optimizer)
         gradients = (weight.grad for weight in self.model.parameters() if weight.grad is not None)
-        return (*losses, torch.nn.utils.get_total_norm(gradients))
+        return (*losses, torch.nn.utils.get_total_norm(gradients).float())
 
     def _clip(self, norm: Tensor) -> None:
         most = self.config.grad_clip or math.inf
@@ -265,21 +277,3 @@ def _is_finite(tensor: Tensor | None) -> bool:
 def _on_device(tokens: Tokens, device: torch.device) -> Tensor:
     """Return the ids as 32-bit integers: torch indexes no 16-bit unsigned ones on every device."""
     return torch.from_numpy(tokens.astype(np.int32)).to(device)
-
-
-def make_adamw(
-    model: nn.Module, config: TrainConfig, *, rate_on: torch.device | None = None
-) -> Optimizer:
-    """Return AdamW; weight decay is for matrices, not for the gains of the norms.
-
-    `rate_on`: keep the learning rate there, as a tensor: a new rate is written in its turn,
-        behind the steps already launched, and nobody waits. None for a plain number.
-    """
-    parameters = [weight for weight in model.parameters() if weight.requires_grad]
-    groups = [
-        {"params": [w for w in parameters if w.dim() >= 2], "weight_decay": config.weight_decay},
-        {"params": [w for w in parameters if w.dim() < 2], "weight_decay": 0.0},
-    ]
-    rate = config.learning_rate
-    held = rate if rate_on is None else torch.tensor(rate, dtype=torch.float32, device=rate_on)
-    return AdamW(groups, lr=held, betas=(config.beta1, config.beta2), fused=True)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.language import N_, _
 from core.machine.nvml import Gpu, visible_gpus
-from core.train.config import DEFAULT_BPE_VOCABULARY, PRECISIONS, TOKENIZERS, TrainConfig
+from core.train.config import DEFAULT_BPE_VOCABULARY, TOKENIZERS, TrainConfig
 from core.train.start.plan import Wish, preset_of
 from core.train.start.presets import DURATIONS, SIZES
 from core.train.text.corpora import CORPORA
@@ -197,9 +197,12 @@ def _precision() -> str:
         "bf16": "bf16",
         "bf16_fp32_attention": _("bf16, attention fp32"),
         "fp16": _("fp16, loss scaled"),
+        "fp16_unscaled": _("fp16, loss not scaled"),
+        "pure_bf16": _("bf16 throughout, weights too"),
+        "pure_fp16": _("fp16 throughout, weights too"),
     }
     return ASK.selectbox(
-        "precision", _("Precision"), PRECISIONS, default="auto", labels=words.__getitem__
+        "precision", _("Precision"), tuple(words), default="auto", labels=words.__getitem__
     )
 
 

@@ -33,8 +33,8 @@ def test_an_unknown_choice_is_refused_with_the_choices(name, choices):
 
 
 def test_an_unknown_setting_is_named():
-    with pytest.raises(ValueError, match="dropout is no setting of a run"):
-        TrainConfig.from_json({"dropout": 0.1})
+    with pytest.raises(ValueError, match="rotary is no setting of a run"):
+        TrainConfig.from_json({"rotary": 0.1})
 
 
 @pytest.mark.parametrize(
