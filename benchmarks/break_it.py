@@ -34,7 +34,7 @@ RECORDING = Path(__file__).parents[1] / "core" / "train" / "recordings" / "mista
 
 
 def run_table(keys: Sequence[str], num_seeds: int) -> tuple[int, dict[str, Pair]]:
-    """Print a row for each switch and seed; return how many are wrong, and the first seed's runs."""
+    """Print a row for each switch and seed; return how many are wrong and the first seed's runs."""
     dataset, healthy, firsts, wrong = build_dataset(TrainConfig()), dict[TrainConfig, Rows](), {}, 0
     found_of_all = 0
     for key in keys:
@@ -86,7 +86,9 @@ def _short(value: Any) -> Any:  # noqa: ANN401  whatever JSON holds
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--switch", nargs="*", choices=list(SWITCHES), default=list(SWITCHES))
     parser.add_argument("--record", action="store_true")

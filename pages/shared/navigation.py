@@ -70,6 +70,7 @@ PAGES: Final = (
     PageRow("train/live_run", N_("Live training")),
     PageRow("train/data_and_batches", N_("Data and batches")),
     PageRow("train/optimizers_and_schedules", N_("Optimizers and schedules"), "optimizers"),
+    PageRow("train/break_it", N_("Break it")),
     PageRow("plan/what_fits", N_("What fits")),
     PageRow("plan/training_memory", N_("Training memory")),
     PageRow("plan/flops_and_time", N_("FLOPs and time")),

@@ -1,6 +1,6 @@
 """Mistakes made on purpose that no setting can make: in the model, the batch and the loop.
 
-Break it switches them on. Each stands where people make it, so that a run which bears it is real.
+Break it switches them on. Each stands where people make it: what is wrong then is real.
 """
 
 from typing import Final
@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  the field's own name
 
-from core.models.gpt import GPT, Attention
+from core.language import _
+from core.models.gpt import GPT, Attention, Block
 from core.train.config import MistakeName, TrainConfig
 from core.train.learning.schedule import Positions, batch_positions
 
@@ -35,15 +36,18 @@ def spoil_model(model: nn.Module, mistake: MistakeName) -> None:
     """
     if mistake not in {"normal_init", "leaky_mask"}:
         return
-    if not isinstance(model, GPT):
-        raise ValueError(f"{mistake} is a mistake of the GPT; choose the family gpt.")
+    gpt = model if isinstance(model, GPT) else None
+    if gpt is None:
+        raise ValueError(_("{mistake} is a mistake of our GPT; choose the family gpt.").format(
+            mistake=mistake))  # fmt: skip
     if mistake == "normal_init":
-        nn.init.normal_(model.tokens.weight)  # as nn.Embedding draws it; it is the head, too
+        nn.init.normal_(gpt.tokens.weight)  # as nn.Embedding draws it; it is the head, too
         return
-    for block in model.blocks:
+    for block in gpt.blocks:
+        assert isinstance(block, Block)  # noqa: S101  GPT has made it
         healthy = block.attention
         with torch.device("meta"):  # its own weights are never drawn
-            leaky = LookingAhead(model.shape, attention_in_fp32=healthy.attention_in_fp32)
+            leaky = LookingAhead(gpt.shape, attention_in_fp32=healthy.attention_in_fp32)
         leaky.qkv, leaky.out = healthy.qkv, healthy.out
         block.attention = leaky
 

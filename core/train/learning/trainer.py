@@ -106,7 +106,8 @@ class Trainer:
         if config.compile:
             self.forward = torch.compile(self.model)
         wanted = device.type == "cuda" if in_bursts is None else in_bursts
-        self.in_bursts = wanted and OPTIMIZERS[config.optimizer].halts_itself
+        halts_itself = OPTIMIZERS[config.optimizer].halts_itself and config.precision != "pure_fp16"
+        self.in_bursts = wanted and halts_itself
         rate_on = device if self.in_bursts else None
         self.optimizer = make_optimizer(self.model, config, rate_on=rate_on)
         self.scaler = GradScaler(device.type) if config.precision == "fp16" else None

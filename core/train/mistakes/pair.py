@@ -40,7 +40,7 @@ def pair_of(data: Mapping[str, Any]) -> Pair:
     return {side: rows_of(data[side]) for side in SIDES}
 
 
-def run_pair(key: str, seed: int, tell: Callable[[str, float], None]) -> Pair:
+def run_pair(key: str, seed: int, tell: Callable[[SideName, float], None]) -> Pair:
     """Return both sides of a switch, trained in a fresh process; takes seconds.
 
     `tell` is given the side and the share of its steps that are done.

@@ -1,4 +1,4 @@
-"""The twelve switches of Break it: what each changes, what may come of it, the line that mends it."""
+"""The twelve switches of Break it: what each changes, what may come of it, what mends it."""
 
 import tomllib
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ NUM_SEEDS: Final = 10_000
 
 # What a curve can do, as a reader would say it.
 OUTCOMES: Final[Mapping[str, str]] = {
-    "same": N_("It falls as the healthy one does."),
-    "worse": N_("It falls, and ends clearly higher."),
-    "better": N_("It falls far below the healthy one."),
-    "jump": N_("It jumps up at first, then comes down."),
-    "above": N_("It climbs above its start and stays there."),
-    "high_start": N_("It starts far above the healthy one, then comes down."),
-    "not_finite": N_("It ends within a few steps: a number is not finite."),
-    "validation": N_("It falls as the healthy one does; the validation loss does not."),
+    "same": N_("It falls as the healthy one does"),
+    "worse": N_("It falls, and ends clearly higher"),
+    "better": N_("It falls far below the healthy one"),
+    "jump": N_("It jumps up at first, then comes down"),
+    "above": N_("It climbs above its start and stays there"),
+    "high_start": N_("It starts far above the healthy one, then comes down"),
+    "not_finite": N_("It ends within a few steps: a number is not finite"),
+    "validation": N_("It falls as the healthy one does; only the validation loss is off"),
 }
 
 
@@ -36,6 +36,7 @@ class Switch:
         outcome: What the curve does, a key of `OUTCOMES`; `others` are what else might be thought,
             each with what is said to who thought so.
         why: What goes wrong.
+        headline, evidence: What its finding says, with the run's own numbers put in.
         settings: Of both sides, where they differ from `BASE`.
         changes: Settings of the broken side alone.
         wrong, right: The lines of the loop or of the model.
@@ -46,6 +47,8 @@ class Switch:
     outcome: str
     others: Mapping[str, str]
     why: str
+    headline: str
+    evidence: str
     changes: Mapping[str, Any]
     wrong: str
     right: str

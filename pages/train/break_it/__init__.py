@@ -1,1 +1,1 @@
-"""Break it: mistakes that a run can bear, made on purpose."""
+"""Mistakes of a training run, made on purpose."""

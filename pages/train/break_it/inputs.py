@@ -31,21 +31,22 @@ def choose_case() -> Case:
         default=next(iter(SWITCHES)),
     )  # fmt: skip
     switch = SWITCHES[key]
-    seed = ASK.number(
-        "seed", _("Seed"), 0, NUM_SEEDS - 1, default=recorded_pairs().seed, step=1,
-        help=_("Both runs begin with the same weights and read the same text in the same order."),
-    )  # fmt: skip
-    shown = ASK.toggle("shown", _("Show it without a prediction"), default=False)
+    with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
+        seed = ASK.number(
+            "seed", _("Seed"), 0, NUM_SEEDS - 1, default=recorded_pairs().seed, step=1,
+            help=_("Both runs begin with the same weights and read the same text in the same "
+                   "order."),
+        )  # fmt: skip
+        shown = ASK.toggle("shown", _("Show it without a prediction"), default=False)
     committed = not shown and _predict(switch)
     return Case(switch=switch, seed=seed, is_open=shown or committed, committed=committed)
 
 
-def asked_before(switch: Switch) -> bool:
-    """Return whether the reader has predicted this mistake, and remember that it was run for it."""
-    key = ASK.key(f"ran_{switch.key}")
-    was = bool(st.session_state.get(key, False))
-    st.session_state[key] = True
-    return was
+def first_time(case: Case) -> bool:
+    """Return whether this is the first look at a prediction; from then on it is not."""
+    key = ASK.key(f"ran_{case.switch.key}")
+    was, st.session_state[key] = bool(st.session_state.get(key, False)), True
+    return not was
 
 
 def _predict(switch: Switch) -> bool:

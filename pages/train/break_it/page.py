@@ -1,4 +1,4 @@
-"""What does a mistake look like while a run bears it?"""
+"""What does a broken training run look like?"""
 
 from pages.shared.tabbed_page import Page, tabbed_page
 from pages.train.break_it import curves
