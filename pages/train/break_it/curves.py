@@ -216,8 +216,8 @@ def _sentence(pair: Pair, found: Finding | None, sides: tuple[SideName, ...]) ->
     for side in sides:
         losses = pair[side].losses
         end = f"{end_of(losses):.2f}" if math.isfinite(losses[-1]) else _("no number")
-        text = {"side": _(SIDES[side][0]), "first": f"{losses[0]:.2f}", "end": end}
-        parts.append(one.format(steps=len(losses), **text))
+        name, first = _(SIDES[side][0]), f"{losses[0]:.2f}"
+        parts.append(one.format(side=name, steps=len(losses), first=first, end=end))
     said = _("Training loss by step. {parts}.").format(parts=_("; ").join(parts))
     if not found:
         return said
