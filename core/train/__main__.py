@@ -120,6 +120,13 @@ def _run(chosen: Namespace) -> Path:
     return Path(chosen.directory)
 
 
+_SENT: Final = {
+    "pause": "let the run wait after its step",
+    "stop": "save and end",
+    "go_back": "go on from the newest checkpoint with half the learning rate",
+}
+
+
 def parser() -> ArgumentParser:
     """Return the parser of the command line; what it returns holds the function to `act`."""
     top = ArgumentParser(prog="python -m core.train", description=__doc__)
@@ -139,8 +146,8 @@ def parser() -> ArgumentParser:
     for either in (start, listed):
         either.add_argument("--runs", type=Path, metavar="DIR", help="where runs are kept")
     verb("status", _status, "print the state and the step")
-    verb("pause", _send, "let the run wait after its step")
-    verb("stop", _send, "save and end")
+    for op, words in _SENT.items():
+        verb(op, _send, words)
     verb("pin", _pin, "protect the run from deletion")
     verb("unpin", _pin, "lift that protection")
     resume = verb("resume", _resume, "go on, also after a stop or a crash")

@@ -225,6 +225,10 @@ class TrainConfig:
             tied=True,
         )
 
+    def sizes(self, vocab_size: int) -> GPTShape | ModelSpec:
+        """Return the sizes of the model that is trained, as its family has them."""
+        return self.spec(vocab_size) if self.family == "llama" else self.shape(vocab_size)
+
     @property
     def may_use_cuda(self) -> bool:
         """Whether the run trains on a CUDA GPU if there is one."""

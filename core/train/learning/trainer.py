@@ -99,6 +99,7 @@ class Trainer:
         self.device = device
         self.training = _on_device(training, device)
         self.validation = _on_device(validation, device)
+        self.vocab_size = vocab_size
         self.model = make_model(config, vocab_size, device)
         spoil_model(self.model, config.mistake)
         # What gives the loss; its weights are the model's, whatever is made of it.
@@ -115,6 +116,20 @@ class Trainer:
         self.learning_rate_multiplier = 1.0
         self.trained_seconds = 0.0  # kept by whoever drives it; a time limit is measured by it
         self._halted = torch.zeros((), device=device)  # 1 once a number was not finite
+
+    def start_again(self) -> None:
+        """Take on the weights and the empty optimizer of the first step."""
+        torch.manual_seed(self.config.seed)
+        fresh = make_model(self.config, self.vocab_size, self.device)
+        self.model.load_state_dict(fresh.state_dict())
+        self.optimizer.state.clear()
+        if self.scaler:
+            self.scaler = GradScaler(self.device.type)
+        self.step, self.trained_seconds, self.learning_rate_multiplier = 0, 0.0, 1.0
+
+    def is_finite(self) -> bool:
+        """Say whether every weight is a finite number."""
+        return all(_is_finite(weight) for weight in self.model.parameters())
 
     def train_step(self, watch: AbstractContextManager[object] | None = None) -> StepResult:
         """Do one optimizer step, within `watch` if one is given; return what happened."""

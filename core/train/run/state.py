@@ -125,7 +125,7 @@ class RunState:
     """The run at one moment.
 
     Attributes:
-        attempt: 1 for the first worker, one more for each resume.
+        attempt: 1 for the first worker, one more for each resume and each way back.
         pid: The worker's process; None before it has started.
         trained_seconds: Time it has trained, pauses and waits for the governor left out.
         reason: A word for programs: "non_finite", "out_of_memory", "disk", ...

@@ -9,6 +9,7 @@ import psutil
 
 from core.budget import Formula, Item
 from core.budget.by_hand.gpt import Precision, count_parameters, training_memory
+from core.budget.by_hand.peak import step_peak
 from core.budget.item import item
 from core.language import _
 from core.machine import Device, cached_probe, describe_machine
@@ -96,7 +97,7 @@ def outline_run(wish: Wish) -> Outline:
     vocab_size = dataset.tokenizer.vocab_size
     return Outline(
         config=config,
-        parameters=count_parameters(config.shape(vocab_size)),
+        parameters=count_parameters(config.sizes(vocab_size)),
         vocab_size=vocab_size,
         ln_vocab=dataset.entropy.uniform,
         unigram_entropy=dataset.entropy.unigram,
@@ -138,14 +139,15 @@ def predict_run(config: TrainConfig, dataset: Dataset) -> Prepared:
     vocab_size = dataset.tokenizer.vocab_size
     check_text(dataset.text, len(dataset.tokens), vocab_size, config.seq_len)
     timing = predicted_timing(config, vocab_size)
-    shape = config.shape(vocab_size)
-    memory = training_memory(shape, config.batch_size, _memory_precision(config, timing))
+    resolved, num_tokens = timing.precision if timing else "fp32", len(dataset.tokens)
+    memory = memory_of(config, vocab_size, resolved)
+    peak = peak_of(config, vocab_size, resolved, num_tokens)
     free_bytes = _free_bytes(timing)
-    _refuse_if_too_large(memory.num_bytes, free_bytes, timing)
+    _refuse_if_too_large(max(memory.num_bytes, peak.num_bytes), free_bytes, timing)
     return Prepared(
         config=config,
         dataset=dataset,
-        parameters=count_parameters(shape),
+        parameters=count_parameters(config.sizes(vocab_size)),
         memory=memory,
         timing=timing,
         seconds=seconds_item(config, timing) if timing else None,
@@ -231,10 +233,33 @@ def _rule_of_seconds(
     return SECONDS, values | {"num_steps": config.num_steps, "share_of_steps": SHARE_OF_STEPS}
 
 
-def _memory_precision(config: TrainConfig, timing: Timing | None) -> Precision:
-    """Return the precision to count bytes for; unresolved "auto" counts as fp32, the larger."""
-    resolved = timing.precision if timing else "fp32"
+def memory_of(config: TrainConfig, vocab_size: int, resolved: str) -> Item:
+    """Return the bytes of a run's step by category.
+
+    `resolved` is what "auto" comes to; before that is known fp32 is the larger.
+    """
+    sizes, precision = config.sizes(vocab_size), _counted_in(config, resolved)
+    return training_memory(sizes, config.batch_size, precision, **_rows(config))
+
+
+def peak_of(config: TrainConfig, vocab_size: int, resolved: str, num_text_tokens: int) -> Item:
+    """Return the most bytes that a run's step holds at one time, its text among them."""
+    sizes, precision = config.sizes(vocab_size), _counted_in(config, resolved)
+    return step_peak(
+        sizes, config.batch_size, precision, num_text_tokens=num_text_tokens, **_rows(config)
+    )
+
+
+def _counted_in(config: TrainConfig, resolved: str) -> Precision:
     return cast("Precision", resolved if config.precision == "auto" else config.precision)
+
+
+def _rows(config: TrainConfig) -> dict[str, Any]:
+    return {
+        "optimizer_name": config.optimizer,
+        "checkpointing": config.checkpointing,
+        "dropout": config.dropout > 0,
+    }
 
 
 def _free_bytes(timing: Timing | None) -> int:

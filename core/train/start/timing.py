@@ -39,6 +39,9 @@ _SIZES = (
     "batch_size",
     "accumulation_steps",
 )
+# What changes a speed too; it is part of a key only where it is not as usual.
+_ROWS: Final = ("optimizer", "dropout", "family", "num_kv_heads", "checkpointing", "compile")
+_USUAL: Final = TrainConfig()
 
 
 class TimingError(RuntimeError):
@@ -82,7 +85,7 @@ class Timing:
 
 def config_flops(config: TrainConfig, vocab_size: int) -> float:
     """Return the FLOPs of one optimizer step."""
-    per_pass = step_flops(config.shape(vocab_size), config.batch_size).amount
+    per_pass = step_flops(config.sizes(vocab_size), config.batch_size).amount
     return per_pass * config.accumulation_steps
 
 
@@ -176,7 +179,9 @@ def _line(like: list[Timing]) -> tuple[float, float]:
 def timing_key(config: TrainConfig, vocab_size: int) -> str:
     """Return what decides a speed as one word: machine, torch, GPUs, device, precision, sizes."""
     parts = [str(getattr(config, name)) for name in _SIZES]
-    return _begin(config) + "|".join([*parts, str(vocab_size)])
+    chosen = {name: getattr(config, name) for name in _ROWS}
+    rows = [f"{name}={each}" for name, each in chosen.items() if each != getattr(_USUAL, name)]
+    return _begin(config) + "|".join([*parts, str(vocab_size), *rows])
 
 
 def _begin(config: TrainConfig) -> str:
@@ -221,11 +226,23 @@ def peak_of_run(timing: Timing) -> dict[str, Any]:
     is_card = timing.device == "cuda" and not any(gpu.is_slice for gpu in visible_gpus())
     sheet = sold_as(timing.device_name) if is_card else None
     if sheet and (timing.precision != "fp32" or "float32" in sheet.peak):
-        dtype = product_dtype(sheet, timing.precision)
+        own = _product(timing.precision)
+        dtype = own if own in sheet.peak else product_dtype(sheet, timing.precision)
         peak, source = sheet.peak[dtype], str(sheet.known_of(dtype))
     else:
         peak, source = _measured(timing), "measured"
     return {"peak_flops_per_second": peak, "peak_source": source} if peak else {}
+
+
+def _product(precision: str) -> str:
+    """Return the dtype of a precision's matrix products.
+
+    >>> [_product(name) for name in ("fp32", "fp16_unscaled", "pure_fp16", "pure_bf16")]
+    ['float32', 'float16', 'float16', 'bfloat16']
+    """
+    if precision == "fp32":
+        return "float32"
+    return "float16" if "fp16" in precision else "bfloat16"
 
 
 def _measured(timing: Timing) -> float:
@@ -236,7 +253,7 @@ def _measured(timing: Timing) -> float:
     probe = cached_probe()
     if probe is None or (timing.device == "cpu" and probe.num_threads != timing.threads):
         return 0.0
-    dtype = {"fp32": "float32", "fp16": "float16"}.get(timing.precision, "bfloat16")
+    dtype = _product(timing.precision)
     for device in probe.devices:
         is_same = timing.device != "cuda" or device.name == timing.device_name
         if is_same and device.torch_name.partition(":")[0] == timing.device:

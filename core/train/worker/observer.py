@@ -108,7 +108,8 @@ class Observer:
         if step % config.sample_interval == 0 or last:
             self.sample()
         if step % config.checkpoint_interval == 0 and not last:
-            if self._evaluated[0] != step:  # which checkpoint is best must be known
+            # which checkpoint is best must be known
+            if step not in (self._evaluated[0], self.saved_step):
                 self._evaluated = (step, self.trainer.validation_loss())
             self.save(orders)
         self._look_back()
@@ -126,6 +127,11 @@ class Observer:
         self.num_failed_saves += 1
         told = {"finding": "checkpoint_failed", "tensor": "", "message": str(error)}
         self.store.append_event("finding", self.trainer.step, **told)
+
+    def went_back(self) -> None:
+        """Forget what was done at steps that are done again."""
+        self.saved_step = self.trainer.step or -1
+        self._evaluated, self._sampled_step = (-1, 0.0), -1
 
     def evaluate(self) -> None:
         """Write the validation loss down."""
@@ -148,12 +154,13 @@ class Observer:
         )
 
     def save(self, orders: Orders) -> bool:
-        """Save a checkpoint; return whether the trainer's step is now safe on the disk.
+        """Save a checkpoint; return whether nothing is lost that the disk should hold.
 
-        A disk that refuses costs this checkpoint, not the run.
+        A disk that refuses costs this checkpoint, not the run. Weights that are not finite are not
+        saved: the last good checkpoint stays the newest.
         """
         step = self.trainer.step
-        if self.saved_step == step:
+        if self.saved_step == step or not self.trainer.is_finite():
             return True
         loss = self._evaluated[1] if self._evaluated[0] == step else None
         try:

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import torch
@@ -20,6 +22,7 @@ from core.train.worker.checkpoint import load_checkpoint
 from core.train.worker.observer import Observer
 
 STATE_SECONDS: Final = 0.5  # how often state.json follows the run
+GO_BACK_FACTOR: Final = 0.5  # of the learning rate, after a number that was not finite
 IDLE_SECONDS: Final = 0.02  # between two looks into the inbox while nothing is due
 
 
@@ -45,6 +48,7 @@ class Session:
             "resume": self._resume,
             "step": self._one_step,
             "stop": self._stop_after_step,
+            "go_back": self._go_back,
             "set_learning_rate_multiplier": self._set_multiplier,
             "set_max_steps_per_second": self._set_governor,
         }
@@ -202,6 +206,18 @@ class Session:
         self._repeated.clear()
         self.trainer.learning_rate_multiplier = 1.0 if command.value is None else command.value
 
+    def _go_back(self, command: Command) -> None:
+        """Go on from the newest checkpoint with half the learning rate, as a new attempt."""
+        multiplier = self.trainer.learning_rate_multiplier * GO_BACK_FACTOR
+        load_newest(self.store, self.trainer)
+        self.store.attempt += 1  # what is done again replaces what was written down of it
+        self.observer.went_back()
+        forget_milestones(self.store.directory, after=self.trainer.step)
+        change = replace(command, op="set_learning_rate_multiplier", value=multiplier)
+        self._set_multiplier(change)
+        acknowledge(self.store, change, self.trainer.step)  # a resume repeats it, readers show it
+        self._change("running")
+
     def _set_governor(self, command: Command) -> None:
         self.max_steps_per_second = command.value
 
@@ -239,6 +255,23 @@ class Session:
         )
 
 
+def load_newest(store: RunStore, trainer: Trainer) -> None:
+    """Put the newest readable checkpoint into a trainer; without one it starts again."""
+    for path in reversed(checkpoints(store.directory)):
+        try:
+            load_checkpoint(path, trainer)
+        except ValueError as error:
+            _tell_damaged(store, path, error)
+        else:
+            return
+    trainer.start_again()
+
+
+def _tell_damaged(store: RunStore, path: Path, error: ValueError) -> None:
+    told = {"tensor": path.name, "message": str(error)}
+    store.append_event("finding", 0, finding="damaged_checkpoint", **told)
+
+
 def open_session(
     config: TrainConfig, store: RunStore, device: torch.device, stop: StopSignal | None = None
 ) -> Session:
@@ -263,8 +296,7 @@ def _newest_trainer(
         try:
             return trainer, load_checkpoint(path, trainer)
         except ValueError as error:
-            told = {"tensor": path.name, "message": str(error)}
-            store.append_event("finding", 0, finding="damaged_checkpoint", **told)
+            _tell_damaged(store, path, error)
     at_first = Orders(max_steps_per_second=config.max_steps_per_second)
     return _fresh_trainer(config, dataset, device), at_first
 

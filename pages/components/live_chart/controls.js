@@ -5,6 +5,7 @@ const USABLE = {
   resume: ["paused", "stopped", "crashed", "failed"],
   step: ["paused"],
   stop: ["starting", "running", "paused"],
+  go_back: ["paused"],
 }
 const KEYS = { " ": (state) => (state === "paused" ? "resume" : "pause"), ".": () => "step" }
 
@@ -46,6 +47,7 @@ function renderControls(view) {
   for (const button of bar.querySelectorAll("[data-op]")) {
     button.disabled = !canUse(view, button.dataset.op)
   }
+  bar.querySelector("[data-op=go_back]").hidden = view.history.state?.reason !== "non_finite"
   for (const dial of dialsOf(view)) renderDial(view, dial)
   say(view, ".live-ack", ackSentence(view))
 }

@@ -148,6 +148,7 @@ CONTROLS: Final = {
     "op_resume": N_("Resume"),
     "op_step": N_("One step"),
     "op_stop": N_("Stop and save"),
+    "op_go_back": N_("Go back, half the rate"),
     "multiplier": N_("Learning rate"),
     "multiplier_help": N_("Factor on the planned learning rate"),
     "times": N_("× {value}"),

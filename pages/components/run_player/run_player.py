@@ -105,7 +105,7 @@ def _run(directory: Path) -> dict[str, Any]:
         "num_damaged": increment.num_damaged,
         "totals": {"num": len(increment.records), "seconds": seconds},
         "titles": _titles(read_label(directory).title or config.name),
-        "parameters": f"{count_parameters(config.shape(size)).amount:,}" if size else "",
+        "parameters": f"{count_parameters(config.sizes(size)).amount:,}" if size else "",
         "made": f"{created:%Y-%m-%d}",
         "words": _words(),
     }

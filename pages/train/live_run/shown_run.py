@@ -68,7 +68,7 @@ class ShownRun:
     def parameters(self) -> str:
         """How many parameters it has, as written; empty if nobody noted its vocabulary."""
         size = self.vocab_size
-        return f"{count_parameters(self.config.shape(size)).amount:,}" if size else ""
+        return f"{count_parameters(self.config.sizes(size)).amount:,}" if size else ""
 
     @property
     def headline(self) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from core.train.config import OPTIMIZERS, PRECISIONS, SCHEDULES
 from core.train.control.orders import Orders
 from core.train.run.directory import checkpoints, milestones
 from core.train.run.disk import RunStorageError
@@ -13,18 +14,43 @@ from core.train.run.store import RunStore
 from core.train.worker.checkpoint import load_checkpoint, save_checkpoint, save_milestone
 from core.train.worker.observer import Observer
 
+RECIPES = [
+    *({"optimizer": name} for name in OPTIMIZERS),
+    *({"schedule": name} for name in SCHEDULES[1:]),
+    *({"precision": name} for name in PRECISIONS[2:]),
+    {"optimizer": "muon", "precision": "fp16"},
+    {"optimizer": "muon", "precision": "pure_bf16"},
+    {"optimizer": "rmsprop", "precision": "pure_bf16", "accumulation_steps": 2},
+    {"dropout": 0.2},
+    {"dropout": 0.2, "checkpointing": True, "accumulation_steps": 2},
+    {"family": "llama", "num_kv_heads": 1, "dropout": 0.2, "checkpointing": True},
+    {"family": "llama", "optimizer": "muon", "precision": "bf16"},
+]
 
-@pytest.mark.parametrize("precision", ["fp32", "fp16"])
-def test_a_run_goes_on_bit_for_bit_from_its_checkpoint(make_trainer, tmp_path, precision):
-    straight, first = make_trainer(precision=precision), make_trainer(precision=precision)
-    expected = [straight.train_step().loss for _step in range(10)]
-    losses = [first.train_step().loss for _step in range(5)]
-    first.learning_rate_multiplier = 1.0
-    path, num_bytes = save_checkpoint(tmp_path, first)
-    second = make_trainer(precision=precision)
-    load_checkpoint(path, second)
-    assert losses + [second.train_step().loss for _step in range(5)] == expected
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: "-".join(map(str, recipe.values())))
+def test_a_run_goes_on_bit_for_bit_from_its_checkpoint(make_trainer, tmp_path, recipe):
+    straight, first = make_trainer(**recipe), make_trainer(**recipe)
+    orders = Orders(last_command=2, multiplier_changes=((8, 0.5),), max_steps_per_second=20.0)
+
+    def results(trainer, steps):
+        found = []
+        for step in steps:
+            trainer.learning_rate_multiplier = 0.5 if step >= 8 else 1.0
+            result = trainer.train_step()
+            found.append((result.loss, result.grad_norm, result.learning_rate))
+        return found
+
+    expected = results(straight, range(1, 11))
+    found = results(first, range(1, 6))
+    path, num_bytes = save_checkpoint(tmp_path, first, orders)
+    torch.manual_seed(99)  # what another process would have drawn
+    second = make_trainer(**recipe)
+    assert load_checkpoint(path, second) == orders
+    assert found + results(second, range(6, 11)) == expected
     assert num_bytes == path.stat().st_size
+    if straight.scaler:
+        assert second.scaler.state_dict() == straight.scaler.state_dict()
 
 
 def test_a_half_written_checkpoint_is_not_seen(make_trainer, tmp_path):

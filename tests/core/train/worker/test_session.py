@@ -259,6 +259,56 @@ def test_the_first_number_that_is_not_finite_pauses_the_run(session_of, sleep_in
     assert read_state(directory).reason == ""
 
 
+@pytest.mark.parametrize("interval", [4, 50])
+def test_one_command_goes_back_to_the_last_good_checkpoint_with_half_the_rate(
+    session_of, sleep_instead, interval
+):
+    session, directory = session_of(**CONSTANT_RATE, checkpoint_interval=interval)
+    trainer, bad = session.trainer, [5]
+    weight = trainer.model.blocks[0].attention.qkv.weight
+    weight.register_hook(lambda each: each * (math.nan if trainer.step in bad else 1.0))
+    seen = []
+
+    def look_then_go_back(_seconds):
+        seen.append(read_state(directory))
+        bad.clear()
+        send(directory, "go_back")
+
+    sleep_instead(look_then_go_back)
+    with hold_worker_lock(directory):
+        assert session.run() == "finished"
+    assert (seen[0].reason, seen[0].step, seen[0].attempt) == ("non_finite", 6, 1)
+    records = records_of(directory)
+    first = records[records["attempt"] == 1]
+    again = records[records["attempt"] == 2]
+    start = 4 if interval == 4 else 0
+    assert first["step"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert again["step"].tolist() == list(range(start + 1, 13))
+    assert again["learning_rate"] == pytest.approx(5e-4)
+    assert again["loss"][0] == first["loss"][start], "the weights are those of that step"
+    changes = [ack for ack in events_of(directory, "ack") if ack["value"] == 0.5]
+    assert [(ack["op"], ack["step"]) for ack in changes] == [
+        ("set_learning_rate_multiplier", start + 1)
+    ]
+    assert read_state(directory).reason == ""
+
+
+def test_weights_that_are_not_finite_are_not_saved(session_of):
+    session, directory = session_of()
+    each_step(session, lambda step: step == 6 and send(directory, "stop"))
+    update = session.trainer.optimizer.step
+
+    def spoil():
+        update()
+        if session.trainer.step == 5:  # the sixth step's update
+            with torch.no_grad():
+                session.trainer.model.blocks[0].norm_1.weight.fill_(math.inf)
+
+    session.trainer.optimizer.step = spoil
+    assert session.run() == "stopped"
+    assert [checkpoint_step(path) for path in checkpoints(directory)] == [4]
+
+
 def test_a_checkpoint_that_cannot_be_written_costs_no_step(session_of, fails):
     session, directory = session_of()
     fails(
