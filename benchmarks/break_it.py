@@ -37,8 +37,8 @@ def run_table(keys: Sequence[str], num_seeds: int) -> tuple[int, dict[str, Pair]
     """Print a row for each switch and seed; return how many are wrong and the first seed's runs."""
     dataset, healthy, firsts, wrong = build_dataset(TrainConfig()), dict[TrainConfig, Rows](), {}, 0
     found_of_all = 0
-    for key in keys:
-        for seed in range(FIRST_SEED, FIRST_SEED + num_seeds):
+    for seed in range(FIRST_SEED, FIRST_SEED + num_seeds):
+        for key in keys:
             began = time.perf_counter()
             config = config_of(SWITCHES[key], "healthy", seed)
             if config not in healthy:

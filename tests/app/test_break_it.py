@@ -26,7 +26,7 @@ def test_nothing_of_the_answer_is_there_before_the_prediction(open_page, run_cod
     app = open_page(PAGE, break_switch="normal_init")
     assert "Healthy, the loss goes from 4.6" in headline(app)
     assert "with the mistake" not in alt(app)
-    assert "27.8" not in str([*captions(app), headline(app), alt(app)])
+    assert "27.77" not in str([*captions(app), headline(app), alt(app)])
     assert codes(app) == []
     assert run_code(app).startswith("100 steps, loss 4.62 to 3.")
 
@@ -44,7 +44,7 @@ def test_a_prediction_runs_both_sides_and_shows_this_runs_own_numbers(open_page,
     assert "Not run yet with seed 7" in headline(app)
     app = commit(app, "break_answer_normal_init", 1)
     assert asked == [("normal_init", 7)]
-    assert headline(app).startswith("The first loss is 27.8")
+    assert headline(app).startswith("The first loss is 27.77")
     assert "with the mistake: 100 steps, loss 27.77" in alt(app)
     assert not any("Recorded on" in each for each in captions(app))
     assert codes(app)[:2] == [SWITCHES["normal_init"].wrong.strip(),

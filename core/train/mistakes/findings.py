@@ -1,13 +1,13 @@
 """What is wrong with a run, read off its own rows: each finding with the numbers that show it."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
 from core.language import _
-from core.train.mistakes.rows import Rows
+from core.train.mistakes.rows import Probe, Rows
 from core.train.mistakes.switches import SWITCHES
 from core.units import format_percent
 
@@ -41,8 +41,11 @@ class Finding:
 
 def find(rows: Rows) -> tuple[Finding, ...]:
     """Return every finding that the rows show; none for a healthy run."""
-    found = (check(rows) for check in CHECKS)
-    return tuple(each for each in found if each is not None)
+    seen = {**_in_probes(rows), **_in_curves(rows)}
+    return tuple(
+        Finding(name=name, step=step, numbers=_numbers(rows, probe))
+        for name, (step, probe) in seen.items()
+    )
 
 
 def end_of(values: Sequence[float]) -> float:
@@ -73,136 +76,103 @@ def _validation_is_off(healthy: Rows, broken: Rows) -> bool:
     return bool(pairs) and median(other[1] - one[1] for one, other in pairs) > 0.1
 
 
-def _found(name: str, step: int, /, **numbers: str) -> Finding:
-    return Finding(name=name, step=step, numbers={"step": str(step), **numbers})
+def _in_probes(rows: Rows) -> dict[str, tuple[int, Probe]]:
+    """Return what steps looked at show: where it was seen first, and the step that is told."""
+    found = {}
+    for name, check in PROBE_CHECKS.items():
+        seen = [each for each in rows.probes if check.is_seen(each, rows)]
+        if seen and (len(seen) > len(rows.probes) / 2 or not check.in_most):
+            found[name] = seen[0].step, max(seen, key=check.how_clear)
+    return found
 
 
-def _stale_gradient(rows: Rows) -> Finding | None:
-    seen = [each for each in rows.probes if each.cosine < 0.5 and each.norm > 2 * each.own_norm]
-    if not seen:
-        return None
-    worst = max(seen, key=lambda each: each.norm / each.own_norm)
-    return _found(
-        "no_zero_grad", seen[0].step, step=str(worst.step), own=f"{worst.own_norm:.3g}",
-        ratio=f"{worst.norm / worst.own_norm:,.0f}", norm=f"{worst.norm:,.4g}",
-        cosine=f"{worst.cosine:.2f}",
-    )  # fmt: skip
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProbeCheck:
+    """When one step shows a mistake, whether most have to, and which of them shows it best."""
+
+    is_seen: Callable[[Probe, Rows], bool]
+    in_most: bool = False
+    how_clear: Callable[[Probe], float] = lambda probe: probe.step
 
 
-def _unequal_validation(rows: Rows) -> Finding | None:
-    seen = [each for each in rows.validations if each[1] != each[2]]
-    if not seen:
-        return None
-    step, one, other = seen[-1]
-    return _found("no_eval", seen[0][0], step=str(step), one=f"{one:.4f}", other=f"{other:.4f}")
+PROBE_CHECKS: Final[Mapping[str, ProbeCheck]] = {
+    "no_zero_grad": ProbeCheck(
+        is_seen=lambda probe, _rows: probe.cosine < 0.5 and probe.ratio > 2,
+        how_clear=lambda probe: probe.ratio,
+    ),
+    "undivided": ProbeCheck(
+        is_seen=lambda probe, rows: (
+            rows.accumulation_steps > 1 and abs(probe.ratio / rows.accumulation_steps - 1) < 0.05
+        ),
+        in_most=True,
+        how_clear=lambda probe: -probe.step,
+    ),
+    "unshifted_target": ProbeCheck(
+        is_seen=lambda probe, rows: probe.copied > 0.9 and probe.loss < rows.bigram / 2
+    ),
+    "leaky_mask": ProbeCheck(is_seen=lambda probe, _rows: probe.leak > 1e-3),
+    "fp16_unscaled": ProbeCheck(
+        is_seen=lambda probe, _rows: probe.vanished > 0.1,
+        in_most=True,
+        how_clear=lambda probe: probe.vanished,
+    ),
+    "bf16_updates": ProbeCheck(is_seen=lambda probe, _rows: probe.unmoved > 0.5, in_most=True),
+    "rate_too_high": ProbeCheck(
+        is_seen=lambda probe, rows: (
+            end_of(rows.losses) > rows.losses[0]
+            and probe.loss_after > probe.loss
+            and probe.cosine > 0.5
+        ),
+        how_clear=lambda probe: probe.loss_after - probe.loss,
+    ),
+}
 
 
-def _overshoot(rows: Rows) -> Finding | None:
-    end, first = end_of(rows.losses), rows.losses[0]
-    seen = [each for each in rows.probes if each.loss_after > each.loss and each.cosine > 0.5]
-    if not seen or not end > first:
-        return None
-    worst = max(seen, key=lambda each: each.loss_after - each.loss)
-    return _found(
-        "rate_too_high", seen[0].step, step=str(worst.step), end=f"{end:.1f}", first=f"{first:.2f}",
-        moved=format_percent(worst.moved), before=f"{worst.loss:.2f}",
-        after=f"{worst.loss_after:.2f}", rate=f"{rows.learning_rates[worst.step - 1]:g}",
-    )  # fmt: skip
+def _in_curves(rows: Rows) -> dict[str, tuple[int, Probe | None]]:
+    """Return what the other rows show: where it was seen first."""
+    rates, losses, early = rows.learning_rates, rows.losses, max(rows.losses[:20])
+    started_high = rates[0] > 0.9 * max(rates) and early > 1.1 * losses[0] > 1.1 * end_of(losses)
+    unequal = [step for step, one, other in rows.validations if one != other]
+    seen = {
+        "fp16_eps": len(losses) if rows.bad_tensor and not rows.kept_eps else 0,
+        "no_eval": unequal[0] if unequal else 0,
+        "normal_init": 1 if losses[0] > 1.5 * rows.uniform else 0,
+        "unshuffled": 2 if 2 * _in_order(rows) > len(losses) else 0,
+        "no_warmup": losses.index(early) + 1 if started_high else 0,
+    }
+    first = next(iter(rows.probes), None)
+    return {name: (step, first) for name, step in seen.items() if step}
 
 
-def _full_first_rate(rows: Rows) -> Finding | None:
-    rates, first, end = rows.learning_rates, rows.losses[0], end_of(rows.losses)
-    highest = max(rows.losses[:20])
-    if rates[0] < 0.9 * max(rates) or highest < 1.1 * first or end > first:
-        return None
-    return _found(
-        "no_warmup", rows.losses.index(highest) + 1, moved=format_percent(rows.probes[0].moved),
-        rate=f"{rates[0]:.3g}", first=f"{first:.2f}", highest=f"{highest:.2f}", end=f"{end:.2f}",
-    )  # fmt: skip
+def _in_order(rows: Rows) -> int:
+    """Return how many batches begin where the one before ended."""
+    pairs = zip(rows.starts, rows.starts[1:], strict=False)
+    return sum(after == before + rows.batch_tokens for before, after in pairs)
 
 
-def _certain_at_first(rows: Rows) -> Finding | None:
-    first = rows.losses[0]
-    if not first > 1.5 * rows.uniform:
-        return None
-    return _found("normal_init", 1, first=f"{first:.1f}", uniform=f"{rows.uniform:.2f}")
-
-
-def _vanished(rows: Rows) -> Finding | None:
-    seen = [each for each in rows.probes if each.vanished > 0.1]
-    if 2 * len(seen) <= len(rows.probes):
-        return None
-    worst = max(seen, key=lambda each: each.vanished)
-    share = format_percent(worst.vanished)
-    return _found("fp16_unscaled", seen[0].step, step=str(worst.step), share=share)
-
-
-def _rounded_eps(rows: Rows) -> Finding | None:
-    if not rows.bad_tensor or rows.kept_eps > 0:
-        return None
-    return _found(
-        "fp16_eps", len(rows.losses), tensor=rows.bad_tensor, format=rows.bad_format,
-        eps=f"{rows.eps:g}", share=format_percent(rows.no_moment),
-    )  # fmt: skip
-
-
-def _copies(rows: Rows) -> Finding | None:
-    seen = [each for each in rows.probes if each.copied > 0.9 and each.loss < rows.bigram / 2]
-    if not seen:
-        return None
-    last = seen[-1]
-    return _found(
-        "unshifted_target", seen[0].step, step=str(last.step), share=format_percent(last.copied),
-        loss=f"{last.loss:.3f}", bigram=f"{rows.bigram:.2f}",
-    )  # fmt: skip
-
-
-def _sees_ahead(rows: Rows) -> Finding | None:
-    seen = [each for each in rows.probes if each.leak > 1e-3]
-    if not seen:
-        return None
-    last = seen[-1]
-    return _found(
-        "leaky_mask", seen[0].step, step=str(last.step), leak=f"{last.leak:.1f}",
-        loss=f"{last.loss:.2f}", bigram=f"{rows.bigram:.2f}",
-    )  # fmt: skip
-
-
-def _in_order(rows: Rows) -> Finding | None:
-    pairs = list(zip(rows.starts, rows.starts[1:], strict=False))
-    count = sum(after == before + rows.batch_tokens for before, after in pairs)
-    if 2 * count <= len(pairs):
-        return None
+def _numbers(rows: Rows, probe: Probe | None) -> dict[str, str]:
+    """Return all that was measured, as the sentences of the switches name it."""
+    first, early = rows.losses[0], max(rows.losses[:20])
     read = min(len(rows.starts) * rows.batch_tokens / rows.num_tokens, 1.0)
-    return _found(
-        "unshuffled", 2, count=str(count), all=str(len(pairs)), share=format_percent(read),
-        end=f"{end_of(rows.losses):.2f}", validation=f"{rows.validations[-1][1]:.2f}",
-    )  # fmt: skip
-
-
-def _stuck(rows: Rows) -> Finding | None:
-    seen = [each for each in rows.probes if each.unmoved > 0.5]
-    if 2 * len(seen) <= len(rows.probes):
-        return None
-    last = seen[-1]
-    return _found(
-        "bf16_updates", seen[0].step, step=str(last.step), share=format_percent(last.unmoved),
-        ulps=f"{last.ulps:.2f}",
-    )  # fmt: skip
-
-
-def _sum_for_mean(rows: Rows) -> Finding | None:
-    parts, seen = rows.accumulation_steps, rows.probes
-    ratio = median(each.norm / each.own_norm for each in seen) if seen else 0.0
-    if parts == 1 or abs(ratio / parts - 1) > 0.05:
-        return None
-    return _found(
-        "undivided", seen[0].step, ratio=f"{ratio:.2f}", parts=str(parts),
-        norm=f"{seen[0].norm:.3g}", own=f"{seen[0].own_norm:.3g}", cosine=f"{seen[0].cosine:.3f}",
-    )  # fmt: skip
-
-
-CHECKS: Final[tuple[Callable[[Rows], Finding | None], ...]] = (
-    _rounded_eps, _stale_gradient, _sum_for_mean, _unequal_validation, _certain_at_first, _copies,
-    _sees_ahead, _in_order, _vanished, _stuck, _overshoot, _full_first_rate,
-)  # fmt: skip
+    validations = rows.validations[-1][1:] if rows.validations else (math.nan, math.nan)
+    numbers = {
+        "last_step": str(len(rows.losses)), "first": f"{first:.2f}", "early": f"{early:.2f}",
+        "early_step": str(rows.losses.index(early) + 1),
+        "first_rate": f"{rows.learning_rates[0]:.3g}",
+        "end": f"{end_of(rows.losses):.2f}", "one": f"{validations[0]:.4f}",
+        "other": f"{validations[1]:.4f}", "uniform": f"{rows.uniform:.2f}",
+        "bigram": f"{rows.bigram:.2f}", "tensor": rows.bad_tensor, "format": rows.bad_format,
+        "eps": f"{rows.eps:g}", "no_moment": format_percent(rows.no_moment),
+        "in_order": str(_in_order(rows)), "pairs": str(len(rows.starts) - 1),
+        "read": format_percent(read), "parts": str(rows.accumulation_steps),
+    }  # fmt: skip
+    if probe is None:
+        return numbers
+    shares = ("vanished", "unmoved", "moved", "copied")
+    return numbers | {name: format_percent(getattr(probe, name)) for name in shares} | {
+        "step": str(probe.step), "norm": f"{probe.norm:,.4g}", "own": f"{probe.own_norm:.3g}",
+        "ratio": f"{probe.ratio:,.3g}", "cosine": f"{probe.cosine:.2f}",
+        "leak": f"{probe.leak:.1f}", "ulps": f"{probe.ulps:.2f}", "loss": f"{probe.loss:.2f}",
+        "after": f"{probe.loss_after:.2f}",
+        "rate": f"{rows.learning_rates[probe.step - 1]:g}",
+    }  # fmt: skip

@@ -38,6 +38,11 @@ class Probe:
     leak: float
     copied: float
 
+    @property
+    def ratio(self) -> float:
+        """How many times as long the gradient is as that of its batch alone."""
+        return self.norm / self.own_norm if self.own_norm else 1.0
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rows:
