@@ -70,7 +70,7 @@ def outcome_of(healthy: Rows, broken: Rows) -> str:
 
 
 def _validation_is_off(healthy: Rows, broken: Rows) -> bool:
-    if any(one != other for _step, one, other in broken.validations):
+    if any(abs(one - other) > 0 for _step, one, other in broken.validations):
         return True
     pairs = list(zip(healthy.validations, broken.validations, strict=False))
     return bool(pairs) and median(other[1] - one[1] for one, other in pairs) > 0.1
@@ -132,7 +132,8 @@ def _in_curves(rows: Rows) -> dict[str, tuple[int, Probe | None]]:
     """Return what the other rows show: where it was seen first."""
     rates, losses, early = rows.learning_rates, rows.losses, max(rows.losses[:20])
     started_high = rates[0] > 0.9 * max(rates) and early > 1.1 * losses[0] > 1.1 * end_of(losses)
-    unequal = [step for step, one, other in rows.validations if one != other]
+    # Two that are no numbers are unequal, and no finding.
+    unequal = [step for step, one, other in rows.validations if abs(one - other) > 0]
     seen = {
         "fp16_eps": len(losses) if rows.bad_tensor and not rows.kept_eps else 0,
         "no_eval": unequal[0] if unequal else 0,
