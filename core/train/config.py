@@ -34,6 +34,7 @@ MistakeName = Literal[
     "leaky_mask",
     "unshuffled",
     "undivided",
+    "small_loss",  # 1/1024 of it: as of 1,024 passes that are accumulated
 ]
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 

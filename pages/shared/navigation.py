@@ -72,6 +72,7 @@ PAGES: Final = (
     PageRow("train/data_and_batches", N_("Data and batches")),
     PageRow("train/optimizers_and_schedules", N_("Optimizers and schedules"), "optimizers"),
     PageRow("train/step_profiler", N_("Step profiler")),
+    PageRow("train/break_it", N_("Break it")),
     PageRow("plan/what_fits", N_("What fits")),
     PageRow("plan/training_memory", N_("Training memory")),
     PageRow("plan/flops_and_time", N_("FLOPs and time")),

@@ -21,7 +21,7 @@ TRAIN_CONCEPTS = {
     for number in (72, 73, 74, *range(76, 82), 83, 84, 85, 86, 94, 96, 147, 148, 149, 150)
 }
 MODEL_CONCEPTS = {f"C{number}" for number in (*range(87, 94), *range(97, 103), *range(138, 147))}
-OWN_QUESTIONS = {"start/spot_the_bug"}
+OWN_QUESTIONS = {"start/spot_the_bug", "train/break_it"}
 # Lesson, its concepts, and what its page must show in both languages to teach them.
 SHOWN = (
     ("the-pipeline-bubble", (), ("27.3",)),
@@ -127,7 +127,7 @@ def test_every_page_has_a_title_its_lessons_a_question_and_no_exception(
     for lesson in lessons_of(key):
         assert lesson.title[language] in labels, lesson.slug
     asks = {"en": "Predict, then reveal", "zh": "先预测，再揭晓"}[language]
-    # Each card of the bugs is a question.
+    # Each card of the bugs is a question, and each mistake of Break it.
     assert [each.label for each in app.expander].count(asks) == (key not in OWN_QUESTIONS)
     first = {"en": "Lesson 1 of ", "zh": "第 1 课"}[language]
     assert any(each.proto.popover.label.startswith(first) for each in app.get("popover"))

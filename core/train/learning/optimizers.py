@@ -33,7 +33,10 @@ def _betas(config: TrainConfig) -> tuple[float, float]:
 
 
 def _adamw(groups: Groups, rate: Rate, config: TrainConfig) -> Optimizer:
-    return AdamW(groups, lr=rate, betas=_betas(config), eps=config.eps, fused=True)
+    # In float16 as torch does it by default: the fused kernel computes in float32 and hides what
+    # becomes of eps and the moments.
+    is_fused = config.precision != "pure_fp16"
+    return AdamW(groups, lr=rate, betas=_betas(config), eps=config.eps, fused=is_fused)
 
 
 def _adam(groups: Groups, rate: Rate, config: TrainConfig) -> Optimizer:

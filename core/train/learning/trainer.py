@@ -13,12 +13,12 @@ from torch import Tensor
 from torch.amp import GradScaler
 
 from core.train.config import TrainConfig
+from core.train.learning.mistakes import divisor_of, spoil_model, starts_of
 from core.train.learning.model import Model, make_model
 from core.train.learning.optimizers import OPTIMIZERS, make_optimizer
 from core.train.learning.precision import compute_in
 from core.train.learning.schedule import (
     Positions,
-    batch_positions,
     chance_of_step,
     scheduled_learning_rate,
     validation_positions,
@@ -104,12 +104,14 @@ class Trainer:
         self.validation = _on_device(validation, device)
         self.vocab_size = vocab_size
         self.model = make_model(config, vocab_size, device)
+        spoil_model(self.model, config.mistake)
         # What gives the loss; its weights are the model's, whatever is made of it.
         self.forward: Forward = self.model
         if config.compile:
             self.forward = torch.compile(self.model)
         wanted = device.type == "cuda" if in_bursts is None else in_bursts
-        self.in_bursts = wanted and OPTIMIZERS[config.optimizer].halts_itself
+        halts_itself = OPTIMIZERS[config.optimizer].halts_itself and config.precision != "pure_fp16"
+        self.in_bursts = wanted and halts_itself
         rate_on = device if self.in_bursts else None
         self.optimizer = make_optimizer(self.model, config, rate_on=rate_on)
         self.scaler = GradScaler(device.type) if config.precision == "fp16" else None
@@ -227,17 +229,18 @@ class Trainer:
 
         They are not clipped yet: that would spread one bad number over all of them.
         """
-        self.optimizer.zero_grad(set_to_none=True)
+        if self.config.mistake != "no_zero_grad":
+            self.optimizer.zero_grad(set_to_none=True)
         if self.config.dropout:
             torch.manual_seed(chance_of_step(self.config.seed, step))
-        parts = self.config.accumulation_steps
+        parts, divisor = self.config.accumulation_steps, divisor_of(self.config)
         losses = []
         for token_ids, targets in self._batches(step):
             with self.during("forward"), compute_in(self.config.precision, self.device):
-                loss = forward(token_ids, targets) / parts
+                loss = forward(token_ids, targets) / divisor
             with self.during("backward"):
                 (self.scaler.scale(loss) if self.scaler else loss).backward()
-            losses.append(loss.detach())
+            losses.append(loss.detach() if divisor == parts else loss.detach() * (divisor / parts))
         with self.during("clip"):
             if self.scaler:
                 self.scaler.unscale_(self.optimizer)
@@ -257,10 +260,8 @@ class Trainer:
             self.optimizer.step()
 
     def _batches(self, step: int) -> Iterator[tuple[Tensor, Tensor]]:
-        config = self.config
-        count = config.batch_size * config.accumulation_steps
-        starts = batch_positions(config.seed, step, count, len(self.training), config.seq_len)
-        for part in np.split(starts, config.accumulation_steps):
+        starts = starts_of(self.config, step, len(self.training))
+        for part in np.split(starts, self.config.accumulation_steps):
             with self.during("data"):
                 batch = self._cut(self.training, part)
             yield batch
@@ -270,7 +271,8 @@ class Trainer:
         offsets = torch.arange(self.config.seq_len + 1, device=self.device)
         places = self._to_device(starts)[:, None] + offsets  # (B, T + 1)
         cut = tokens[places].long()
-        return cut[:, :-1].contiguous(), cut[:, 1:].contiguous()
+        ahead = 0 if self.config.mistake == "unshifted_target" else 1
+        return cut[:, :-1].contiguous(), cut[:, ahead : ahead + self.config.seq_len].contiguous()
 
     def _to_device(self, starts: Positions) -> Tensor:
         """Return the start indices on the device; a copy from pinned memory waits for nothing."""
@@ -309,7 +311,8 @@ class Trainer:
         starts = validation_positions(
             config.eval_batches * config.batch_size, len(self.validation), config.seq_len
         )
-        self.model.eval()
+        if config.mistake != "no_eval":
+            self.model.eval()
         losses: list[float] = []
         for part in np.split(starts, config.eval_batches):
             with compute_in(config.precision, self.device):

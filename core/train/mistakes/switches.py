@@ -1,0 +1,78 @@
+"""The twelve switches of Break it: what each changes, what may come of it, what mends it."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from core.language import N_
+from core.train.config import TrainConfig
+
+SideName = Literal["healthy", "broken"]
+SIDES: Final[tuple[SideName, ...]] = ("healthy", "broken")
+NUM_SEEDS: Final = 10_000
+
+# What a curve can do, as a reader would say it.
+OUTCOMES: Final[Mapping[str, str]] = {
+    "same": N_("It falls as the healthy one does"),
+    "worse": N_("It falls, and ends clearly higher"),
+    "better": N_("It falls far below the healthy one"),
+    "jump": N_("It jumps up at first, then comes down"),
+    "above": N_("It climbs above its start and stays there"),
+    "high_start": N_("It starts far above the healthy one, then comes down"),
+    "not_finite": N_("It ends within a few steps: a number is not finite"),
+    "validation": N_("It falls as the healthy one does; only the validation loss is off"),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Switch:
+    """One mistake.
+
+    Attributes:
+        key: Its word in the address, and the name of its finding.
+        title: What is wrong, in a few words.
+        outcome: What the curve does, a key of `OUTCOMES`; `others` are what else might be thought,
+            each with what is said to who thought so.
+        why: What goes wrong.
+        headline, evidence: What its finding says, with the run's own numbers put in.
+        settings: Of both sides, where they differ from `BASE`.
+        changes: Settings of the broken side alone.
+        wrong, right: The lines of the loop or of the model.
+    """
+
+    key: str
+    title: str
+    outcome: str
+    others: Mapping[str, str]
+    why: str
+    headline: str
+    evidence: str
+    changes: Mapping[str, Any]
+    wrong: str
+    right: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+# So small that twelve of them train in a minute on one core.
+BASE: Final[Mapping[str, Any]] = {
+    "num_layers": 2, "hidden_dim": 32, "num_heads": 4, "seq_len": 32, "batch_size": 8,
+    "num_steps": 100, "learning_rate": 1e-2, "min_learning_rate": 1e-3, "warmup_steps": 20,
+    "precision": "fp32", "device": "cpu", "eval_batches": 8,
+}  # fmt: skip
+
+
+def _load() -> dict[str, Switch]:
+    file = Path(__file__).with_name("switches.toml")
+    rows = tomllib.loads(file.read_text(encoding="utf-8"))["switch"]
+    return {row["key"]: Switch(**row) for row in rows}
+
+
+SWITCHES: Final[Mapping[str, Switch]] = _load()
+
+
+def config_of(switch: Switch, side: SideName, seed: int) -> TrainConfig:
+    """Return what one side of a switch trains: the same seed and text as the other."""
+    changes = switch.changes if side == "broken" else {}
+    return TrainConfig(**{**BASE, **switch.settings, **changes, "seed": seed})

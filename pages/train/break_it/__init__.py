@@ -1,0 +1,1 @@
+"""Mistakes of a training run, made on purpose."""

@@ -1,0 +1,237 @@
+"""The loss of a run with a mistake over that of its healthy twin, and what was found."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.bugs.deck import BY_KEY
+from core.figures.picture import Drawing, Look, Picture
+from core.language import N_, _
+from core.train.mistakes.findings import Finding, end_of, find, outcome_of
+from core.train.mistakes.pair import Pair, recorded_pairs, run_pair
+from core.train.mistakes.switches import OUTCOMES, SideName
+from pages.shared.job import run_job
+from pages.shared.page_links import show_link
+from pages.shared.settings import locked, look
+from pages.shared.tabbed_page import Chart, Shown, Tab
+from pages.train.break_it.inputs import ASK, Case, first_time
+
+HEIGHT_PX: Final = 350
+MOST_KEPT: Final = 100
+FEW: Final = 5  # steps, of which a line shows nothing
+# Side: what it is called, its colour, its line, its mark of a validation
+SIDES: Final[Mapping[SideName, tuple[str, str, str, str]]] = {
+    "healthy": (N_("healthy"), "reference", "dot", "circle"),
+    "broken": (N_("with the mistake"), "guard", "solid", "diamond"),
+}
+# Of Spot the bug: mistakes that need no run to be seen.
+CARDS: Final = (
+    "detach-shares-memory", "leaf-in-no-grad", "gradients-under-autocast", "whole-model-saved",
+    "where-lets-nan-through", "checkpoint-warns",
+)  # fmt: skip
+_CODE: Final = """
+from core.train.mistakes.findings import find
+from core.train.mistakes.switches import SWITCHES, config_of
+from core.train.mistakes.trial import run_trial
+from core.train.text.dataset import build_dataset
+
+config = config_of(SWITCHES["{key}"], "{side}", seed={seed})
+rows = run_trial(config, build_dataset(config))
+print(f"{{len(rows.losses)}} steps, loss {{rows.losses[0]:.2f}} to {{rows.losses[-1]:.2f}}")
+for finding in find(rows):
+    print(finding.headline)
+    print(finding.evidence)
+"""
+
+
+@dataclass(slots=True)
+class Kept:
+    """What every session of this server sees: the pairs run so far, and how far others are."""
+
+    pairs: dict[tuple[str, int], Pair] = field(default_factory=dict)
+    going: dict[tuple[str, int], tuple[SideName, float]] = field(default_factory=dict)
+
+
+@st.cache_resource(show_spinner=False)
+def kept() -> Kept:
+    return Kept()
+
+
+def curves_tab(case: Case) -> Shown:
+    """Draw the healthy run; once the reader has predicted, the broken one and what was found."""
+    own = kept().pairs.get((case.switch.key, case.seed))
+    if case.committed and own is None and not locked():
+        _offer_run(case, at_once=first_time(case))
+    recorded = recorded_pairs()
+    pair = own or (recorded.pairs[case.switch.key] if case.seed == recorded.seed else None)
+    side = "broken" if case.is_open else "healthy"
+    shown = partial(
+        Shown,
+        below=partial(_show_below, case),
+        code=_CODE.format(key=case.switch.key, side=side, seed=case.seed),
+    )
+    if pair is None:
+        text = _("Not run yet with seed {seed}: predict, and it runs")
+        return shown(headline=text.format(seed=case.seed))
+    found = next((each for each in find(pair["broken"]) if each.name == case.switch.key), None)
+    picture = loss_picture(pair, found if case.is_open else None, look(), is_open=case.is_open)
+    return shown(
+        headline=_headline(case, pair, found),
+        line=found.evidence if found and case.is_open else "",
+        charts=[Chart(picture=picture, file_name="break-it")],
+        notes=[*_notes(case, pair), *(_elsewhere() if own is None else [])],
+    )
+
+
+def _offer_run(case: Case, *, at_once: bool) -> None:
+    """Run the pair at once for a prediction just made; later at the push of a button."""
+    icon = ":material/play_arrow:"
+    pushed = at_once or st.button(_("Run it here"), key=ASK.key("run"), icon=icon)
+    if pushed and run_job(
+        f"break {case.switch.key} {case.seed}",
+        partial(_run, case.switch.key, case.seed),
+        doing=_("Training both, in a process of their own …"),
+        failed=_("It was not run"),
+        tell=partial(_tell, case),
+    ):
+        st.rerun()
+
+
+def _run(key: str, seed: int) -> None:
+    def tell(side: SideName, done: float) -> None:
+        kept().going[key, seed] = side, done
+
+    try:
+        pair, pairs = run_pair(key, seed, tell), kept().pairs
+    finally:
+        kept().going.pop((key, seed), None)
+    while len(pairs) >= MOST_KEPT:
+        del pairs[next(iter(pairs))]
+    pairs[key, seed] = pair
+
+
+def _tell(case: Case, place: DeltaGenerator) -> None:
+    side, done = kept().going.get((case.switch.key, case.seed), ("healthy", 0.0))
+    place.progress(done, _(SIDES[side][0]))
+
+
+def _headline(case: Case, pair: Pair, found: Finding | None) -> str:
+    if case.is_open:
+        return found.headline if found else _("Nothing was found in this run; try another seed")
+    losses = pair["healthy"].losses
+    text = _("Healthy, the loss goes from {first} to {end}; and with the mistake?")
+    return text.format(first=f"{losses[0]:.2f}", end=f"{end_of(losses):.2f}")
+
+
+def _elsewhere() -> list[str]:
+    recorded = recorded_pairs()
+    text = _("Recorded on {date} on a machine with {cores} CPU cores, seed {seed}.")
+    return [text.format(date=recorded.date, cores=recorded.num_cores, seed=recorded.seed)]
+
+
+def _notes(case: Case, pair: Pair) -> list[str]:
+    if not case.is_open:
+        return []
+    notes = [_(case.switch.why)]
+    outcome = outcome_of(pair["healthy"], pair["broken"])
+    if outcome != case.switch.outcome:
+        text = _("With this seed the curve does otherwise than usual: {outcome}.")
+        notes.append(text.format(outcome=_(OUTCOMES[outcome])))
+    return notes
+
+
+def _show_below(case: Case) -> None:
+    """Show the line that mends it, once it may be shown, and the cards that need no run."""
+    if case.is_open:
+        codes = {_("Wrong"): case.switch.wrong, _("Right"): case.switch.right}
+        for place, (label, code) in zip(st.columns(2), codes.items(), strict=True):
+            place.caption(label)
+            place.code(code.strip(), language="python", wrap_lines=True)
+    st.caption(_("Mistakes that need no run to be seen, in Spot the bug:"))
+    with st.container(horizontal=True, key=ASK.key("cards")):
+        for key in CARDS:
+            show_link("start/spot_the_bug", _(BY_KEY[key].title), {"bug_card": key})
+
+
+def loss_picture(pair: Pair, found: Finding | None, look: Look, *, is_open: bool) -> Picture:
+    """Return the curves with their validation losses, and the step where it was found."""
+    drawing, layout = Drawing(), look.layout()
+    sides: tuple[SideName, ...] = ("healthy", "broken") if is_open else ("healthy",)
+    for side in sides:
+        _draw_side(drawing, side, pair, look)
+    if found:
+        _mark(drawing, found, len(pair["broken"].losses), look)
+    highest = max(loss for side in sides for loss in pair[side].losses if math.isfinite(loss))
+    fields = {
+        "height": HEIGHT_PX,
+        "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 4, "b": 8},
+        "xaxis": layout["xaxis"] | {"title": {"text": _("step")}, "zeroline": False},
+        "yaxis": layout["yaxis"] | {
+            "title": {"text": _("loss (nats per token)")},
+            "type": "log" if highest > 10 else "linear",
+        },
+    }  # fmt: skip
+    return Picture(
+        figure=drawing.figure(layout | fields),
+        alt=_sentence(pair, found, sides),
+        table=_table(pair, sides),
+    )
+
+
+def _draw_side(drawing: Drawing, side: SideName, pair: Pair, look: Look) -> None:
+    rows, (label, meaning, dash, symbol) = pair[side], SIDES[side]
+    color, name = look.color(meaning), _(label)
+    told = _("{side}: validation").format(side=name)
+    drawing.scatter(
+        x=list(range(1, len(rows.losses) + 1)), y=list(rows.losses), name=name,
+        mode="lines" if len(rows.losses) > FEW else "lines+markers",
+        line={"color": color, "width": 3 if look.present else 2, "dash": dash},
+        hovertemplate=_("step") + " %{x}: %{y:.3f}<extra>" + name + "</extra>",
+    )  # fmt: skip
+    drawing.scatter(
+        x=[step for step, *both in rows.validations for _loss in both],
+        y=[loss for _step, *both in rows.validations for loss in both],
+        mode="markers", name=told, marker={"color": color, "size": 10, "symbol": symbol},
+        hovertemplate=_("step") + " %{x}: %{y:.4f}<extra>" + told + "</extra>",
+    )  # fmt: skip
+
+
+def _mark(drawing: Drawing, found: Finding, num_steps: int, look: Look) -> None:
+    color, side = look.color("text"), "left" if found.step < num_steps / 2 else "right"
+    line = {"color": color, "width": 1, "dash": "dash"}
+    drawing.shape(type="line", x0=found.step, x1=found.step, y0=0, y1=1, yref="paper", line=line)
+    drawing.note(
+        x=found.step, y=1, yref="paper", yanchor="top", xanchor=side, font={"color": color},
+        text=_("found at step {step}").format(step=found.step),
+    )  # fmt: skip
+
+
+def _sentence(pair: Pair, found: Finding | None, sides: tuple[SideName, ...]) -> str:
+    one, parts = _("{side}: {steps} steps, loss {first} to {end}"), []
+    for side in sides:
+        losses = pair[side].losses
+        end = f"{end_of(losses):.2f}" if math.isfinite(losses[-1]) else _("no number")
+        name, first = _(SIDES[side][0]), f"{losses[0]:.2f}"
+        parts.append(one.format(side=name, steps=len(losses), first=first, end=end))
+    said = _("Training loss by step. {parts}.").format(parts=_("; ").join(parts))
+    if not found:
+        return said
+    text = _("{said} Found at step {step}: {headline}.")
+    return text.format(said=said, step=found.step, headline=found.headline)
+
+
+def _table(pair: Pair, sides: tuple[SideName, ...]) -> dict[str, list[float | None]]:
+    count = len(pair["healthy"].losses)
+    table: dict[str, list[float | None]] = {_("step"): [*range(1, count + 1)]}
+    for side in sides:
+        losses = [loss if math.isfinite(loss) else None for loss in pair[side].losses]
+        table[_(SIDES[side][0])] = [*losses, *[None] * (count - len(losses))]
+    return table
+
+
+TAB: Final = Tab(label=N_("Curves"), show=curves_tab)
