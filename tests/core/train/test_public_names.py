@@ -39,7 +39,7 @@ def test_the_help_names_every_command(root):
     ("command", "expects"),
     [
         ("start", "[--preset PRESET] [--set KEY=VALUE] [--runs DIR] [--wait]"),
-        ("resume", "[--wait] RUN_DIR"),
+        ("resume", "[--wait] [--processes N] [--sharding {ddp,fsdp2}] RUN_DIR"),
         ("pause", "RUN_DIR"),
         ("stop", "RUN_DIR"),
         ("status", "RUN_DIR"),
