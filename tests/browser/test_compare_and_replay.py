@@ -211,3 +211,6 @@ def test_a_replay_at_its_own_speed_is_a_link_and_shows_a_run_under_way(new_page,
     page.until(f"{VIEW}.history.columns.step.length >= 2")
     assert steps_shown(page) < NUM_STEPS
     assert page.locator(".live-controls").is_hidden()
+    for part in ("[data-chart=loss]", "[data-chart=memory]", "pre"):
+        box = page.locator(f".live {part}").bounding_box()
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= 768, part
