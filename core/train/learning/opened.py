@@ -154,7 +154,7 @@ def _refuse_what_cannot_be_opened(run: Path) -> None:
     info = read_info(run)
     vocab_size = section(info, "text", run).get("vocab_size") or 1
     config = TrainConfig.from_json(info["config"])
-    refuse_other_families(config)
+    refuse_other_families(config.family)
     num_params = count_parameters(config.shape(vocab_size)).amount
     if num_params > MAX_PARAMETERS:
         raise ValueError(

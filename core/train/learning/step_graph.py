@@ -63,7 +63,7 @@ def sequences_that_fit(run: Path) -> int:
     from core.autograd.built_graphs import check_memory
 
     config = TrainConfig.from_json(read_info(run)["config"])
-    refuse_other_families(config)
+    refuse_other_families(config.family)
     try:
         vocab_size = load_dataset(run / "data").tokenizer.vocab_size
     except (OSError, ValueError, KeyError) as error:

@@ -66,7 +66,9 @@ def newest_checkpoint(run: Path) -> Path:
 def read_weight(run: Path, matrix: str) -> npt.NDArray[np.float64]:
     """Return a matrix of `MATRICES` from the newest checkpoint, (rows, columns); takes seconds."""
     path = newest_checkpoint(run)
-    last = int(read_info(run)["config"].get("num_layers", 1)) - 1
+    config = read_info(run)["config"]
+    refuse_other_families(config.get("family", "gpt"))
+    last = int(config.get("num_layers", 1)) - 1
     written = child_answer(
         "core.train.learning.tensors",
         ["weight", str(path), MATRICES[matrix][1].format(last=last)],
@@ -169,7 +171,7 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
 
     contents = _read(checkpoint)
     config, dataset = TrainConfig.from_json(contents["config"]), load_dataset(run / "data")
-    refuse_other_families(config)
+    refuse_other_families(config.family)
     vocab_size, rows = dataset.tokenizer.vocab_size, len(contents["model"]["tokens.weight"])
     if rows != vocab_size:
         raise ValueError(
@@ -184,13 +186,13 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
     return Trained(config=config, dataset=dataset, model=model, step=int(contents["step"]))
 
 
-def refuse_other_families(config: TrainConfig) -> None:
+def refuse_other_families(family: str) -> None:
     """Say in words that a Llama-like model is not looked into.
 
     Raises:
-        ValueError: If the config's model is no GPT.
+        ValueError: If the model is no GPT.
     """
-    if config.family != "gpt":
+    if family != "gpt":
         raise ValueError(
             _(
                 "This run trains a Llama-like model. It is trained, sampled and exported here, but "

@@ -129,7 +129,8 @@ _SECTIONS: Final[Mapping[str, Mapping[str, Check]]] = {
     "prediction": {
         "memory": optional(numbers_by_name),
         **dict.fromkeys(
-            ("num_params", "flops_per_step", "seconds_per_step", "seconds"), optional(is_number)
+            ("num_params", "peak_bytes", "flops_per_step", "seconds_per_step", "seconds"),
+            optional(is_number),
         ),
     },
 }

@@ -36,7 +36,7 @@ from core.train.run.state import (
     note_launched,
     write_state,
 )
-from core.train.start.plan import Prepared, memory_of
+from core.train.start.plan import Prepared, memory_of, peak_of
 from core.train.start.presets import fit_steps, predicted_seconds
 from core.train.start.timing import (
     Timing,
@@ -171,6 +171,7 @@ def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict
     config = prepared.config
     vocab_size = prepared.dataset.tokenizer.vocab_size
     memory = memory_of(config, vocab_size, timing.precision)
+    peak = peak_of(config, vocab_size, timing.precision, len(prepared.dataset.tokens))
     return {
         "name": name,
         "created": created,
@@ -186,6 +187,7 @@ def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict
         "prediction": {
             "num_params": prepared.parameters.amount,
             "memory": {part.name: part.num_bytes for part in memory.children},
+            "peak_bytes": peak.num_bytes,
             "flops_per_step": config_flops(config, vocab_size),
             "seconds_per_step": timing.seconds_per_step,
             "seconds": predicted_seconds(config, timing.seconds_per_step),

@@ -9,6 +9,7 @@ import psutil
 
 from core.budget import Formula, Item
 from core.budget.by_hand.gpt import Precision, count_parameters, training_memory
+from core.budget.by_hand.peak import step_peak
 from core.budget.item import item
 from core.language import _
 from core.machine import Device, cached_probe, describe_machine
@@ -138,9 +139,11 @@ def predict_run(config: TrainConfig, dataset: Dataset) -> Prepared:
     vocab_size = dataset.tokenizer.vocab_size
     check_text(dataset.text, len(dataset.tokens), vocab_size, config.seq_len)
     timing = predicted_timing(config, vocab_size)
-    memory = memory_of(config, vocab_size, timing.precision if timing else "fp32")
+    resolved, num_tokens = timing.precision if timing else "fp32", len(dataset.tokens)
+    memory = memory_of(config, vocab_size, resolved)
+    peak = peak_of(config, vocab_size, resolved, num_tokens)
     free_bytes = _free_bytes(timing)
-    _refuse_if_too_large(memory.num_bytes, free_bytes, timing)
+    _refuse_if_too_large(max(memory.num_bytes, peak.num_bytes), free_bytes, timing)
     return Prepared(
         config=config,
         dataset=dataset,
@@ -235,15 +238,28 @@ def memory_of(config: TrainConfig, vocab_size: int, resolved: str) -> Item:
 
     `resolved` is what "auto" comes to; before that is known fp32 is the larger.
     """
-    precision = resolved if config.precision == "auto" else config.precision
-    return training_memory(
-        config.sizes(vocab_size),
-        config.batch_size,
-        cast("Precision", precision),
-        optimizer_name=config.optimizer,
-        checkpointing=config.checkpointing,
-        dropout=config.dropout > 0,
+    sizes, precision = config.sizes(vocab_size), _counted_in(config, resolved)
+    return training_memory(sizes, config.batch_size, precision, **_rows(config))
+
+
+def peak_of(config: TrainConfig, vocab_size: int, resolved: str, num_text_tokens: int) -> Item:
+    """Return the most bytes that a run's step holds at one time, its text among them."""
+    sizes, precision = config.sizes(vocab_size), _counted_in(config, resolved)
+    return step_peak(
+        sizes, config.batch_size, precision, num_text_tokens=num_text_tokens, **_rows(config)
     )
+
+
+def _counted_in(config: TrainConfig, resolved: str) -> Precision:
+    return cast("Precision", resolved if config.precision == "auto" else config.precision)
+
+
+def _rows(config: TrainConfig) -> dict[str, Any]:
+    return {
+        "optimizer_name": config.optimizer,
+        "checkpointing": config.checkpointing,
+        "dropout": config.dropout > 0,
+    }
 
 
 def _free_bytes(timing: Timing | None) -> int:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.language import N_, _
 from core.machine.nvml import Gpu, visible_gpus
-from core.train.config import DEFAULT_BPE_VOCABULARY, TOKENIZERS, TrainConfig
+from core.train.config import DEFAULT_BPE_VOCABULARY, FAMILIES, TOKENIZERS, TrainConfig
 from core.train.start.plan import Wish, preset_of
 from core.train.start.presets import DURATIONS, SIZES
 from core.train.text.corpora import CORPORA
@@ -45,7 +45,9 @@ _HELP: Final = {
     "context": N_("Tokens that the model sees at once: its context."),
     "batch": N_("Sequences of one forward pass."),
     "accumulation": N_("Forward passes whose gradients are added before one update."),
-    "learning_rate": N_("Its peak: after the warm-up it falls along a cosine to a tenth."),
+    "learning_rate": N_("Its peak: behind the warm-up it follows the schedule, to a tenth."),
+    "kv_heads": N_("Key and value heads; Auto has as many as there are heads."),
+    "dropout": N_("Share of what each half of a block adds that a step sets to zero."),
     "clip": N_("A gradient with a larger norm is scaled down to this norm; 0 turns it off."),
     "steps": N_("Auto takes as many as fit into the time limit."),
 }
@@ -63,6 +65,8 @@ LEARNING: Final = (
     Setting("weight_decay", "weight_decay", N_("Weight decay"), (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)),
     Setting("clip", "grad_clip", N_("Gradient clipping"), (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)),
 )
+KEY_HEADS: Final = Setting("kv_heads", "num_kv_heads", N_("Key heads"), _COUNTS, fits=True)
+DROPOUT: Final = Setting("dropout", "dropout", N_("Dropout"), (0.05, 0.1, 0.2, 0.3, 0.5))
 COURSE: Final = (
     Setting("steps", "num_steps", N_("Steps"), _STEPS, fits=True),
     Setting("evaluate_every", "eval_interval", N_("Evaluation interval"), _EVERY, fits=True),
@@ -71,6 +75,10 @@ COURSE: Final = (
 )
 
 
+_COMPILE: Final = N_(
+    "Torch makes kernels of the model first: a minute before the first step, and faster steps "
+    "where the model is large enough."
+)
 ASK: Final = Inputs("lr")
 PRESET: Final = "preset"  # stands in the address for "as the preset has it"
 AUTO: Final = "auto"
@@ -114,9 +122,14 @@ def choose_wish(duration: str, size: str) -> Wish:
         changes |= _gpu()
         changes["seed"] = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
         _link_to_batches(changes)
-    for place, rows in ((shapes, SHAPES), (learning, LEARNING), (course, COURSE)):
-        with place:
-            changes |= _sliders(rows, preset)
+    with shapes:
+        changes |= _sliders(SHAPES, preset) | _model(preset)
+    with learning:
+        changes |= _optimizer() | _sliders((*LEARNING, DROPOUT), preset)
+    with course:
+        changes |= _sliders(COURSE, preset)
+        compiled = ASK.toggle("compile", "torch.compile", default=False, help=_(_COMPILE))
+        changes |= {"compile": True} if compiled else {}
     upload, upload_name = _upload() if changes["corpus"] == UPLOAD else (None, "")
     return Wish(
         duration=duration, size=size, changes=changes, upload=upload, upload_name=upload_name
@@ -188,6 +201,53 @@ def _link_to_batches(changes: Mapping[str, Any]) -> None:
     if changes["corpus"] in CORPORA:
         query["batches_text"] = str(changes["corpus"])
     show_link("train/data_and_batches", _("What a step reads"), query, icon=":material/segment:")
+
+
+def _model(preset: TrainConfig) -> dict[str, Any]:
+    """Show what the model is made of and what is kept of it; return the fields."""
+    words = {"gpt": "GPT", "llama": _("Llama-like")}
+    family = ASK.segmented(
+        "family",
+        _("Model family"),
+        FAMILIES,
+        default="gpt",
+        labels=words.__getitem__,
+        help=_("Llama-like: RMSNorm, rotary positions, SwiGLU and grouped key heads."),
+    )
+    heads = _sliders((KEY_HEADS,), preset) if family == "llama" else {}
+    again = ASK.toggle(
+        "checkpointing",
+        _("Activation checkpointing"),
+        default=False,
+        help=_("Only the inputs of blocks are kept; the backward pass computes the rest again."),
+    )
+    return {"family": family, "checkpointing": again, **heads}
+
+
+def _optimizer() -> dict[str, Any]:
+    """Show the optimizers and schedules; return the fields."""
+    optimizers = {
+        "adamw": "AdamW",
+        "adam": "Adam",
+        "sgd": "SGD",
+        "momentum": _("SGD with momentum"),
+        "rmsprop": "RMSprop",
+        "adagrad": "Adagrad",
+        "muon": "Muon",
+    }
+    schedules = {
+        "cosine": _("cosine"),
+        "linear": _("linear"),
+        "constant": _("constant"),
+        "step": _("a tenth at 1/2 and 3/4"),
+    }
+    return {
+        name: ASK.selectbox(name, label, tuple(words), default=first, labels=words.__getitem__)
+        for name, label, first, words in (
+            ("optimizer", _("Optimizer"), "adamw", optimizers),
+            ("schedule", _("Schedule"), "cosine", schedules),
+        )
+    }
 
 
 def _precision() -> str:

@@ -8,6 +8,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from core.budget.by_hand.gpt import (
     ACTIVATIONS,
+    LLAMA_ACTIVATIONS,
     activations,
     count_parameters,
     gradients,
@@ -18,6 +19,9 @@ from core.budget.by_hand.gpt import (
 )
 from core.models import GPTShape
 from core.models.gpt import GPT
+from core.models.llama import Llama
+from core.models.spec import ModelSpec
+from core.train.config import TrainConfig
 from tests.core.budget.random_budgets import check_tree
 
 # each: batch, context, layers, heads, width, vocabulary
@@ -28,6 +32,9 @@ SHAPES = [
     (16, 64, 2, 4, 64, 103),
     (1, 8, 1, 1, 8, 2),
 ]
+
+_SIZES = {"num_layers": 2, "hidden_dim": 48, "num_heads": 6, "num_kv_heads": 2, "seq_len": 32}
+LLAMA = TrainConfig(family="llama", **_SIZES).spec(65)
 
 
 def shape_of(numbers):
@@ -41,9 +48,13 @@ def shape_of(numbers):
     )
 
 
-def saved_bytes(shape, batch_size, precision):
+def saved_bytes(of, batch_size, precision):
     """Bytes of the storages that autograd saves in one forward pass, parameters left out."""
-    model = GPT(shape, attention_in_fp32=precision == "bf16_fp32_attention")
+    family = Llama if isinstance(of, ModelSpec) else GPT
+    model = family(of, attention_in_fp32=precision == "bf16_fp32_attention")
+    in_fp16, is_pure = "fp16" in precision, precision.startswith("pure")
+    dtype = torch.float16 if in_fp16 else torch.bfloat16
+    model = model.to(dtype) if is_pure else model
     own = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
     kept = {}
 
@@ -53,11 +64,10 @@ def saved_bytes(shape, batch_size, precision):
             kept[storage.data_ptr()] = (storage.nbytes(), tensor.detach())
         return tensor.detach()
 
-    tokens, targets = torch.randint(0, shape.vocab_size, (2, batch_size, shape.seq_len))
-    dtype = torch.float16 if precision == "fp16" else torch.bfloat16
+    tokens, targets = torch.randint(0, of.vocab_size, (2, batch_size, of.seq_len))
     with (
         torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
-        torch.autocast("cpu", dtype, enabled=precision != "fp32"),
+        torch.autocast("cpu", dtype, enabled=precision != "fp32" and not is_pure),
     ):
         loss = model(tokens, targets)
         if precision == "fp16":
@@ -105,13 +115,22 @@ def test_activations_match_what_autograd_saves_byte_for_byte(numbers, precision)
 @pytest.mark.parametrize("numbers", SHAPES)
 def test_flops_are_torchs_own_count(numbers):
     shape, batch_size = shape_of(numbers), numbers[0]
-    with torch.device("meta"):
-        model = GPT(shape)
-        tokens = torch.zeros(batch_size, shape.seq_len, dtype=torch.long)
-        with FlopCounterMode(display=False) as counter:
-            model(tokens, tokens).backward()
-    # on meta tensors torch takes attention apart into the products that it counts
-    assert step_flops(shape, batch_size).amount == counter.get_total_flops()
+    for family, of in ((GPT, shape), (Llama, LLAMA)):
+        with torch.device("meta"):
+            model = family(of)
+            tokens = torch.zeros(batch_size, of.seq_len, dtype=torch.long)
+            with FlopCounterMode(display=False) as counter:
+                model(tokens, tokens).backward()
+        # on meta tensors torch takes attention apart into the products that it counts
+        assert step_flops(of, batch_size).amount == counter.get_total_flops()
+
+
+@pytest.mark.parametrize("precision", sorted(LLAMA_ACTIVATIONS))
+def test_a_llama_like_model_keeps_and_counts_what_its_rules_say(precision):
+    counted = count_parameters(LLAMA)
+    assert counted.amount == sum(weight.numel() for weight in Llama(LLAMA).parameters())
+    predicted = activations(LLAMA, 3, precision)
+    assert predicted.num_bytes == saved_bytes(LLAMA, 3, precision)
 
 
 def test_every_line_shows_a_formula_that_gives_its_number():

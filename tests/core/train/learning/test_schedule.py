@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.optim.lr_scheduler import CosineAnnealingLR
 
-from core.train.config import TrainConfig
+from core.train.config import SCHEDULES, TrainConfig
 from core.train.learning.schedule import (
     batch_positions,
     scheduled_learning_rate,
@@ -83,3 +83,28 @@ def test_time_that_outruns_even_the_warm_up_ends_it():
     assert rates[0] == pytest.approx(1e-2 * 5 / 51)
     assert rates[1] < 1e-2 * 9 / 51
     assert scheduled_learning_rate(timed(warmup_steps=50), 10, 60.0) == CONFIG.min_learning_rate
+
+
+def test_every_schedule_begins_at_its_peak_and_comes_down_in_its_own_way():
+    rates = {
+        name: [
+            scheduled_learning_rate(
+                TrainConfig(
+                    schedule=name,
+                    num_steps=100,
+                    warmup_steps=0,
+                    learning_rate=1.0,
+                    min_learning_rate=0.001,
+                ),
+                step,
+            )
+            for step in (1, 25, 49, 50, 75, 100)
+        ]
+        for name in SCHEDULES
+    }
+    assert all(each[0] == pytest.approx(1.0, abs=0.02) for each in rates.values())
+    assert rates["constant"] == [1.0] * 6
+    assert rates["linear"][3] == pytest.approx(0.5005)
+    assert rates["step"] == pytest.approx([1.0, 1.0, 1.0, 0.1, 0.01, 0.01])
+    ends = {name: each[-1] for name, each in rates.items()}
+    assert ends == pytest.approx({"cosine": 0.001, "linear": 0.001, "constant": 1.0, "step": 0.01})
