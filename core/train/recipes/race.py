@@ -116,8 +116,8 @@ def lost_share(trainer: Trainer, state: dict[str, Any], weights: list[Tensor]) -
         own.grad = None if real.grad is None else real.grad.float()
     optimizer = make_optimizer(shadow, trainer.config)
     optimizer.load_state_dict(state)
-    for group, real in zip(optimizer.param_groups, trainer.optimizer.param_groups, strict=True):
-        group["lr"] = real["lr"]  # of this step: the state has that of the one before
+    for group, used in zip(optimizer.param_groups, trainer.optimizer.param_groups, strict=True):
+        group["lr"] = used["lr"]  # of this step: the state has that of the one before
     optimizer.step()
     num_small = num_updated = 0
     for own, weight in zip(shadow.parameters(), weights, strict=True):

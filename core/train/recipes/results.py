@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -75,7 +75,7 @@ class Result:
 Results = Sequence[Result]
 
 
-def run_race(comparison: Comparison, *, threads: int = 0) -> Iterator[Results]:
+def run_race(comparison: Comparison, *, threads: int = 0) -> Generator[Results, None, None]:
     """Race in a fresh process; yield the same results again whenever they have grown.
 
     Closing the iterator ends the process.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from core.budget.budget import Budget
 from core.budget.catalogue.devices import DEVICES
@@ -119,8 +119,8 @@ def fp8_seconds(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> It
         item(name, formula, values, unit="s", source=_SOURCE, kind=kind, band=(0.1, 0.5))
         for name, formula in ((N_("products in fp8"), IN_FP8), (N_("kept in bf16"), IN_16_BITS))
     ]
-    waited = cast("Item", exposed_seconds(spec, recipe, cluster))
-    return total(N_("training time"), [*parts, waited], source=_STEP)
+    parts.append(exposed_seconds(spec, recipe, cluster))
+    return total(N_("training time"), parts, source=_STEP)
 
 
 def _kept_in_16_bits(step: Item) -> Number:

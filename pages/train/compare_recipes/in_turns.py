@@ -283,7 +283,7 @@ def bytes_picture(names: Sequence[str], results: Results, look: Look) -> Picture
         "legend": layout["legend"] | {"traceorder": "normal", "y": 0, "yanchor": "top"},
     }  # fmt: skip
     parts = _("; ").join(
-        f"{name}: {look.format_bytes(result.peak)}"
+        _("{name}: {amount}").format(name=name, amount=look.format_bytes(result.peak))
         for name, result in zip(names, results, strict=True)
     )
     columns = {

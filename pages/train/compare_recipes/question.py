@@ -22,7 +22,10 @@ def ask_what_differs() -> None:
     results = recorded()[key]
     names = preset.comparison().names
     right = min(range(len(results)), key=lambda place: _measure(preset, results[place]))
-    told = [f"“{name}”: {_amount(preset, each)}" for name, each in zip(names, results, strict=True)]
+    told = [
+        _("{name}: {amount}").format(name=name, amount=_amount(preset, each))
+        for name, each in zip(names, results, strict=True)
+    ]
     choices = [
         Choice(name, None if place == right else _("No: {amount}.").format(amount=told[place]))
         for place, name in enumerate(names)

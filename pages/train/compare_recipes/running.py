@@ -57,13 +57,9 @@ class Races:
 
     def _train(self, asked: Comparison, race: Race) -> None:
         try:
-            if race.is_stopped:
-                return
             with closing(run_race(asked)) as grown:
-                for results in grown:
+                while not race.is_stopped and (results := next(grown, None)):
                     race.results = results
-                    if race.is_stopped:
-                        break
         finally:
             with self.lock:
                 self.going.pop(asked, None)

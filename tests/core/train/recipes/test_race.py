@@ -43,7 +43,8 @@ def test_micro_batches_train_in_turns_to_the_same_loss_with_fewer_bytes():
 
 
 def test_all_in_fp16_stops_where_a_number_is_not_finite_and_the_other_goes_on():
-    comparison = Comparison(axis="precision", values=("fp32", "pure_fp16"), num_steps=40)
+    base = (("learning_rate", 5e-3),)  # the rate of the preset
+    comparison = Comparison(axis="precision", values=("fp32", "pure_fp16"), num_steps=40, base=base)
     (healthy, broken), _order = raced(comparison)
     assert not healthy.tensor
     assert healthy.num_steps == 40
