@@ -73,7 +73,7 @@ def _validation_is_off(healthy: Rows, broken: Rows) -> bool:
     if any(abs(one - other) > 0 for _step, one, other in broken.validations):
         return True
     pairs = list(zip(healthy.validations, broken.validations, strict=False))
-    return bool(pairs) and median(other[1] - one[1] for one, other in pairs) > 0.1
+    return bool(pairs) and median(other[1] - one[1] for one, other in pairs) > 0.2
 
 
 def _in_probes(rows: Rows) -> dict[str, tuple[int, Probe]]:
