@@ -10,11 +10,11 @@ from pages.shared.plan.plan import SPREAD, TRAINING, Chosen, choose_plan
 
 ASK: Final = Inputs("diagnose")
 MAX_CHARS: Final = 4000
-# The numbers of a public report of a full fine-tuning of Llama-2 7B on one card; the words are
-# those of torch 2.2.
+# An example, of one number that is known: 1002.00 MiB are the token embedding or the head of Llama 3
+# 8B in 16 bits. The others are made up; the words are those of torch since 2.2.
 EXAMPLE: Final = (
-    "CUDA out of memory. Tried to allocate 172.00 MiB. GPU 0 has a total capacity of 79.35 GiB. "
-    "Of the allocated memory 73.12 GiB is allocated by PyTorch, and 4.61 GiB is reserved by "
+    "CUDA out of memory. Tried to allocate 1002.00 MiB. GPU 0 has a total capacity of 79.10 GiB. "
+    "Of the allocated memory 76.40 GiB is allocated by PyTorch, and 1.52 GiB is reserved by "
     "PyTorch but unallocated."
 )
 
@@ -33,7 +33,10 @@ def choose_case() -> Case:
         _("Paste the error"),
         default=EXAMPLE,
         max_chars=MAX_CHARS,
-        help=_("From “CUDA out of memory” to the end of that sentence; more does no harm."),
+        help=_(
+            "From “CUDA out of memory” to the end of that sentence; more does no harm. At first an "
+            "example stands here."
+        ),
     )
     settings = {
         _("Training"): TRAINING,
