@@ -10,8 +10,8 @@ from pages.shared.plan.plan import SPREAD, TRAINING, Chosen, choose_plan
 
 ASK: Final = Inputs("diagnose")
 MAX_CHARS: Final = 4000
-# An example, of one number that is known: 1002.00 MiB are the token embedding or the head of Llama 3
-# 8B in 16 bits. The others are made up; the words are those of torch since 2.2.
+# An example, of which one number is known: 1002.00 MiB are the token embedding or the head of
+# Llama 3 8B in 16 bits. The others are made up; the words are those of torch since 2.2.
 EXAMPLE: Final = (
     "CUDA out of memory. Tried to allocate 1002.00 MiB. GPU 0 has a total capacity of 79.10 GiB. "
     "Of the allocated memory 76.40 GiB is allocated by PyTorch, and 1.52 GiB is reserved by "

@@ -10,7 +10,7 @@ from core.budget.diagnosis.suspects import TENSORS, Suspect, find_suspects, held
 from core.budget.item import Item
 from core.budget.planning.plan import Count, Plan
 from core.figures.budget.frames import rows_of_bars
-from core.figures.budget.stacked_parts import capacity_line, stack
+from core.figures.budget.stacked_parts import capacity_line, legend_below, small_together, stack
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from pages.plan.diagnose.inputs import Case
@@ -38,7 +38,7 @@ PARTS: Final = {
 """Part of a device's memory -> its name, its colour's meaning and its pattern."""
 _READABLE: Final = 0.12  # of the axis: as wide as an amount in a bar
 _ROOM: Final = 1.08
-HEIGHT_PX: Final = 320
+HEIGHT_PX: Final = 400
 _CEILING: Final = re.compile(r"ceil\(([^)]*)\)")
 
 
@@ -176,8 +176,8 @@ def memory_picture(told: OutOfMemory, moment: Item, look: Look) -> Picture:
     drawing = Drawing()
     error = _("The error")
     predicted = _("The plan: {moment}").format(moment=_(moment.name))
-    planned = [part for part in moment.children if part.amount]
-    parts = told.parts or {"allocated": 0}
+    planned = small_together([part for part in moment.children if part.amount])
+    parts = {name: size for name, size in told.parts.items() if size} or {"allocated": 0}
     total = told.total.num_bytes if told.total else sum(parts.values())
     reach = _ROOM * max(total, moment.amount)
     for name, num_bytes in parts.items():
@@ -196,7 +196,8 @@ def memory_picture(told: OutOfMemory, moment: Item, look: Look) -> Picture:
     figure = rows_of_bars(
         drawing, look, num_rows=2, x={"visible": False, "range": [0, reach]},
         height=HEIGHT_PX,
-        margin={"l": 8, "r": 96, "t": 120, "b": 8},
+        margin={"l": 8, "r": 64, "t": 2 * look.layout()["font"]["size"], "b": 8},
+        legend=legend_below(look) | {"xref": "container"},
     )  # fmt: skip
     named = [f"{_(PARTS[name][0])} {_exact(size)}" for name, size in parts.items()]
     alt = _("The error: {parts}. The plan at the moment “{moment}”: {bytes} in tensors.").format(
