@@ -79,6 +79,7 @@ PAGES: Final = (
     PageRow("plan/serving", N_("Serving")),
     PageRow("plan/parallelism", N_("Parallelism")),
     PageRow("plan/model_sizes", N_("Model sizes and dtypes")),
+    PageRow("plan/diagnose", N_("Diagnose")),
 )
 
 

@@ -132,7 +132,7 @@ class AllocatorState:
         return min(fitting)[1:] if fitting else None
 
     def _with_segment(self, size: int) -> "AllocatorState":
-        needed = _segment_size(size)
+        needed = segment_size(size)
         state = self
         if state.reserved + needed > state.capacity:
             state = state.empty_cache()  # the last resort before the error
@@ -150,7 +150,13 @@ class AllocatorState:
         return replace(state, segments=(*state.segments, Segment((Block(needed, ""),))))
 
 
-def _segment_size(size: int) -> int:
+def segment_size(num_bytes: int) -> int:
+    """Return what the allocator asks the driver for when no block is free for so many bytes.
+
+    >>> segment_size(3_000_000) // MIB, segment_size(11_000_000) // MIB
+    (20, 12)
+    """
+    size = max(-(-num_bytes // ROUND), 1) * ROUND
     if size <= SMALL:
         return SMALL_SEGMENT
     if size < LARGE:

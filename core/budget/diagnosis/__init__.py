@@ -1,0 +1,1 @@
+"""What engineers hold in their hands, read: an out-of-memory text and what its numbers mean."""
