@@ -18,7 +18,7 @@ BUDGET_CONCEPTS = {f"C{number}" for number in (14, 46, 47, 49, *range(103, 137),
 GRADIENT_CONCEPTS = {f"C{number}" for number in (48, *range(58, 72), 74, 75, 82, 83)}
 TRAIN_CONCEPTS = {
     f"C{number}"
-    for number in (72, 73, 74, *range(76, 82), 83, 84, 85, 86, 94, 96, 147, 148, 149, 150)
+    for number in (72, 73, 74, *range(76, 82), 83, 84, 85, 86, 94, 96, *range(147, 154))
 }
 MODEL_CONCEPTS = {f"C{number}" for number in (*range(87, 94), *range(97, 103), *range(138, 147))}
 OWN_QUESTIONS = {"start/spot_the_bug", "train/break_it"}

@@ -62,8 +62,9 @@ function filled(view, spec) {
   return [traces, layout]
 }
 
-function axesOf(traces) {
-  return [...new Set(traces.map((trace) => trace.xaxis ?? "x"))].sort().join()
+function axesOf(traces, layout) {
+  const inLayout = Object.keys(layout).filter((name) => /^[xy]axis/.test(name))
+  return [...new Set([...traces.map((trace) => trace.xaxis ?? "x"), ...inLayout])].sort().join()
 }
 
 function plotOf(view, name) {
@@ -79,7 +80,7 @@ async function draw(view, spec) {
   const [traces, layout] = filled(view, spec)
   view.drawn[name] = { records: moment.columns.step.length, extended: 0, marks: marksOf(view, name) }
   // An axis that comes or goes, as on the way to a projector, Plotly draws from nowhere to nowhere.
-  if (plot.data && axesOf(plot.data) !== axesOf(traces)) window.Plotly.purge(plot)
+  if (plot.data && axesOf(plot.data, plot.layout) !== axesOf(traces, layout)) window.Plotly.purge(plot)
   await window.Plotly.react(plot, traces, layout, PLOTLY_SETTINGS)
   fitPlot(plot)
 }
