@@ -73,6 +73,7 @@ def script_of(run: Path) -> str:
     words = {
         **config.to_json(),
         **_words(config, section(info, "text", run)["vocab_size"]),
+        "notes": _notes(config, int(resolved.get("processes") or 1)),
         "title": json.dumps(read_label(run).title or config.name)[1:-1],
         "device": resolved["device"],
         "threads": resolved.get("threads", 1),
@@ -130,16 +131,27 @@ def _words(config: TrainConfig, vocab_size: int) -> dict[str, object]:
         "drops": config.dropout > 0,
         "schedule": schedule,
         "schedule_words": schedule_words,
-        "optimizer": "torch.optim." + _OPTIMIZERS[config.optimizer].format(**config.to_json()),
+        "optimizer": "torch.optim." + _optimizer(config),
         "autocast_dtype": _AUTOCAST.get(config.precision, ""),
         "weight_dtype": _PURE.get(config.precision, ""),
         "share": " / ACCUMULATION_STEPS" if config.accumulation_steps > 1 else "",
-        "notes": _notes(config),
     }
 
 
-def _notes(config: TrainConfig) -> str:
+def _optimizer(config: TrainConfig) -> str:
+    made = _OPTIMIZERS[config.optimizer].format(**config.to_json())
+    if config.optimizer == "adamw" and config.precision == "pure_fp16":  # as in the run itself
+        return made.replace("fused=True", "fused=False")
+    return made
+
+
+def _notes(config: TrainConfig, num_processes: int) -> str:
     notes = []
+    if num_processes > 1:
+        drawn = ", and its dropout drew otherwise" if config.dropout else ", not bit for bit"
+        notes.append(
+            f"The run had {num_processes} processes: its losses and these agree nearly{drawn}."
+        )
     if config.max_seconds is not None:
         notes.append(
             f"The run had {config.max_seconds:g} s: after the first tenth of them its rates follow "

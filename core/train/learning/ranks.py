@@ -24,6 +24,7 @@ from torch.utils._pytree import tree_map_only
 
 from core.train.config import JSON, TrainConfig
 from core.train.learning.memory_watch import MemoryWatch
+from core.train.learning.mistakes import spoil_model
 from core.train.learning.model import Model, make_model
 from core.train.learning.trainer import Forward, LaunchedStep, Trainer
 from core.train.text.tokenizers import Tokens
@@ -242,12 +243,12 @@ class RankTrainer(Trainer):
         with torch.compiler.set_stance("force_eager") if in_eager else nullcontext():
             launched = super().launch_step(watch)
         if isinstance(watch, MemoryWatch):
-            self._memory = watch.result.to_json()
+            self._memory, self.tells_next = watch.result.to_json(), True
         return launched
 
     def _step_and_tell(self, memory: JSON) -> LaunchedStep:
         """Do a step whose communication is measured, and let rank 0 know of every rank."""
-        watch, self._memory = CommunicationWatch(self.device), None
+        watch, self._memory, self.tells_next = CommunicationWatch(self.device), None, False
         launched = super().launch_step(watch)
         row = {"rank": self.rank, "count": self.count, "sharding": self._sharding}
         self._rows += self._line.collect({**row, **memory, **watch.result})
@@ -283,6 +284,7 @@ class RankTrainer(Trainer):
             yield self.model
             return
         model = make_model(self.config, self.vocab_size, self.device)
+        spoil_model(model, self.config.mistake)
         model.load_state_dict(self.weights())
         yield model
 

@@ -169,6 +169,7 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
     """
     from core.models.chance import alone_with_chance
     from core.models.gpt import GPT
+    from core.train.learning.mistakes import spoil_model
 
     contents = read_checkpoint(checkpoint)
     config, dataset = TrainConfig.from_json(contents["config"]), load_dataset(run / "data")
@@ -183,6 +184,7 @@ def load_trained(run: Path, checkpoint: Path) -> Trained:
         )
     with alone_with_chance():
         model = GPT(config.shape(vocab_size))
+        spoil_model(model, config.mistake)
     state = contents["model"]
     model.load_state_dict(merged(state) if config.lora_rank else state)
     return Trained(config=config, dataset=dataset, model=model, step=int(contents["step"]))

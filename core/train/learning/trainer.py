@@ -120,14 +120,17 @@ class Trainer:
         self.step = 0
         self.learning_rate_multiplier = 1.0
         self.trained_seconds = 0.0  # kept by whoever drives it; a time limit is measured by it
+        self.tells_next = False  # whether the next step is measured otherwise: of several ranks
         self._halted = torch.zeros((), device=device)  # 1 once a number was not finite
 
     def start_again(self) -> None:
         """Take on the weights and the empty optimizer of the first step."""
         torch.manual_seed(self.config.seed)
         fresh = make_model(self.config, self.vocab_size, self.device)
+        spoil_model(fresh, self.config.mistake)
         self.model.load_state_dict(fresh.state_dict())
         self.optimizer.state.clear()
+        self.optimizer.zero_grad(set_to_none=True)
         if self.scaler:
             self.scaler = GradScaler(self.device.type)
         self.step, self.trained_seconds, self.learning_rate_multiplier = 0, 0.0, 1.0

@@ -245,11 +245,14 @@ def _profile(calls: list[Call], kernels: list[Call]) -> Profile:
 def _leave_waiting_out(calls: list[Call]) -> None:
     """Take from the range round `backward()` the time in which another thread did its work."""
     engine = [each for each in calls if each.name.startswith(_ENGINE) and each.parent is None]
+    waits: dict[tuple[str, str], list[Interval]] = {}
     for call in calls:
         if call.phase == "backward" and not call.name.startswith(_ENGINE) and call.own:
-            others = _union(each for each in engine if each.thread != call.thread)
-            waited = _common(others, [(call.begin, call.end)])
-            call.own = max(call.own - _length(waited), 0.0)
+            if call.thread not in waits:
+                waits[call.thread] = _union(it for it in engine if it.thread != call.thread)
+            if others := waits[call.thread]:
+                waited = _common(others, [(call.begin, call.end)])
+                call.own = max(call.own - _length(waited), 0.0)
 
 
 def _device_seconds(calls: Iterable[Call], kernels: Iterable[Call]) -> Mapping[str, float]:

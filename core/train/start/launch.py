@@ -77,6 +77,7 @@ def start_run(
     if prepared.config.gpu and prepared.config.may_use_cuda:
         training_devices("cuda", prepared.config.gpu)
     processes.check(prepared.config)
+    _refuse_adapters_alone(prepared.config)
     timing = timing_for(prepared, wait=wait)
     processes.check(replace(prepared.config, precision=cast("PrecisionName", timing.precision)))
     processes.check_device(timing.device)
@@ -149,7 +150,8 @@ def resume_run(
     reader.read_new()
     resolved = section(reader.info, "resolved", directory)
     device, chosen = resolved["device"], processes or processes_of(resolved)
-    chosen.check(TrainConfig.from_json(reader.info["config"]))
+    precision = {"precision": resolved["precision"]}
+    chosen.check(TrainConfig.from_json({**reader.info["config"], **precision}))
     chosen.check_device(device)
 
     def begin() -> Path:
@@ -185,13 +187,8 @@ def create_run(
 
     `sandbox`: a student's own. `parent`: run, step and trained seconds that a fork begins with.
     """
-    if prepared.config.lora_rank and parent is None:
-        raise ValueError(
-            _(
-                "LoRA trains adapters beside the weights of a run that has learned: set "
-                "lora_rank=0 here, or fork such a run with lora_rank={rank}."
-            ).format(rank=prepared.config.lora_rank)
-        )
+    if parent is None:
+        _refuse_adapters_alone(prepared.config)
     created = time.time()
     directory = runs_dir / new_run_name(prepared.config.name, created)
     try:
@@ -200,6 +197,8 @@ def create_run(
     except OSError as error:
         raise storage_error(directory, error) from error
     info = _info(prepared, timing, directory.name, created)
+    if processes.count > 1:
+        _predict_for_one_of(processes, prepared, timing, info)
     info["resolved"] |= processes.resolved
     info["prediction"]["seconds"] = predicted_seconds(
         still_to_do(prepared.config, parent), timing.seconds_per_step
@@ -207,6 +206,36 @@ def create_run(
     write_info(directory, info | {"sandbox": sandbox, "parent": parent})
     write_state(directory, RunState(state="starting", time=created))
     return directory
+
+
+def _refuse_adapters_alone(config: TrainConfig) -> None:
+    if config.lora_rank:
+        raise ValueError(
+            _(
+                "LoRA trains adapters beside the weights of a run that has learned: set "
+                "lora_rank=0 here, or fork such a run with lora_rank={rank}."
+            ).format(rank=config.lora_rank)
+        )
+
+
+def _predict_for_one_of(
+    processes: Processes, prepared: Prepared, timing: Timing, info: dict[str, Any]
+) -> None:
+    """Predict the bytes of one process: its part of the batch, with FSDP2 of the model too.
+
+    The peak is unknown: DDP's buckets hold the gradients through the forward pass.
+    """
+    config, count = prepared.config, processes.count
+    mine = replace(config, batch_size=max(config.batch_size // count, 1))
+    parts = memory_of(mine, prepared.dataset.tokenizer.vocab_size, timing.precision).children
+    held = {part.name: part.num_bytes for part in parts}
+    held |= adapter_bytes(mine, held["weights"])
+    if processes.sharding == "fsdp2":
+        states = ("weights", "gradients", "optimizer")
+        held |= {name: -(-held[name] // count) for name in states}
+    info["prediction"] |= {"memory": held, "peak_bytes": None}
+    if timing.device == "cuda" and info["resolved"].get("peak_flops_per_second"):
+        info["resolved"]["peak_flops_per_second"] *= count
 
 
 def still_to_do(config: TrainConfig, parent: Mapping[str, Any] | None) -> TrainConfig:

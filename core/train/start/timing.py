@@ -40,7 +40,10 @@ _SIZES = (
     "accumulation_steps",
 )
 # What changes a speed too; it is part of a key only where it is not as usual.
-_ROWS: Final = ("optimizer", "dropout", "family", "num_kv_heads", "checkpointing", "compile")
+_ROWS: Final = (
+    *("optimizer", "dropout", "family", "num_kv_heads", "checkpointing", "compile"),
+    *("lora_rank", "mistake"),
+)
 _USUAL: Final = TrainConfig()
 
 
@@ -97,16 +100,20 @@ def measure_timing(config: TrainConfig, vocab_size: int) -> Timing:
         NoSuchGpuError: If the config names a GPU that is not there.
     """
     question = json.dumps({"config": config.to_json(), "vocab_size": vocab_size})
-    child = subprocess.run(
-        [sys.executable, "-m", "core.train.start.stopwatch"],
-        input=question,
-        capture_output=True,
-        text=True,
-        timeout=CHILD_SECONDS,
-        cwd=ROOT,
-        env=child_environment() | _pinned(config),
-        check=False,
-    )
+    try:
+        child = subprocess.run(
+            [sys.executable, "-m", "core.train.start.stopwatch"],
+            input=question,
+            capture_output=True,
+            text=True,
+            timeout=CHILD_SECONDS,
+            cwd=ROOT,
+            env=child_environment() | _pinned(config),
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        text = _("Timing this machine took more than {seconds} s; choose a smaller model.")
+        raise TimingError(text.format(seconds=CHILD_SECONDS)) from error
     if child.returncode:
         reason = error_line(child.stderr, child.returncode)
         raise TimingError(_("Timing this machine failed: {reason}").format(reason=reason))

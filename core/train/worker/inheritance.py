@@ -8,7 +8,7 @@ import torch
 from core.train.config import TrainConfig
 from core.train.learning.lora import named_for
 from core.train.learning.trainer import Trainer
-from core.train.run.directory import PARENT_FILE
+from core.train.run.directory import PARENT_FILE, read_info
 
 _SAME_STATE: Final = ("optimizer", "lora_rank")  # else the optimizer begins anew
 
@@ -23,6 +23,10 @@ def begin_as_fork(directory: Path, trainer: Trainer) -> None:
     """
     path = directory / PARENT_FILE
     if not path.exists():
+        if read_info(directory).get("parent"):
+            raise ValueError(
+                f"{PARENT_FILE} is missing, from which this run begins; fork its parent again."
+            )
         return
     try:
         contents = torch.load(path, map_location=trainer.device, weights_only=True)
@@ -34,7 +38,8 @@ def begin_as_fork(directory: Path, trainer: Trainer) -> None:
             trainer.scaler.load_state_dict(contents["scaler"])
         trainer.step = int(contents["step"])
         trainer.trained_seconds = float(contents.get("trained_seconds", 0.0))
-        trainer.learning_rate_multiplier = float(contents["learning_rate_multiplier"])
+        if its.learning_rate == trainer.config.learning_rate:  # another one is meant as it is
+            trainer.learning_rate_multiplier = float(contents["learning_rate_multiplier"])
     except Exception as error:
         raise ValueError(
             f"The checkpoint that this run was forked from cannot be used "

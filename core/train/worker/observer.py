@@ -1,6 +1,7 @@
 """What is written down of a run: a record each step; evaluations, samples, memory, checkpoints."""
 
 import errno
+import math
 import time
 from typing import Final
 
@@ -29,7 +30,7 @@ class Observer:
 
     def __init__(self, trainer: Trainer, store: RunStore, sampler: Sampler) -> None:
         self.trainer, self.store, self.sampler = trainer, store, sampler
-        self.saved_step = -1
+        self.saved_step = self._bad_step = -1
         self.num_failed_saves = 0
         self._evaluated: tuple[int, float] = (-1, 0.0)  # step and validation loss
         self._sampled_step = -1
@@ -48,7 +49,8 @@ class Observer:
         """
         trainer, upcoming, watch = self.trainer, self.trainer.step + 1, None
         owed: tuple[StepResult, ...] = ()
-        if upcoming == 1 or upcoming % trainer.config.memory_interval == 0:
+        is_due = upcoming == 1 or upcoming % trainer.config.memory_interval == 0
+        if is_due and not trainer.tells_next:
             owed = self.read()  # what is watched is this step alone
             if trainer.step != upcoming - 1:
                 return owed  # an earlier one was not finite
@@ -133,7 +135,7 @@ class Observer:
     def went_back(self) -> None:
         """Forget what was done at steps that are done again."""
         self.saved_step = self.trainer.step or -1
-        self._evaluated, self._sampled_step = (-1, 0.0), -1
+        self._evaluated, self._sampled_step, self._bad_step = (-1, 0.0), -1, -1
 
     def evaluate(self) -> None:
         """Write the validation loss down."""
@@ -164,7 +166,7 @@ class Observer:
         """
         step = self.trainer.step
         # of several ranks one that is lost is missed here, also where nothing is to be saved
-        if not self.trainer.is_finite() or self.saved_step == step:
+        if not self.trainer.is_finite() or step in (self.saved_step, self._bad_step):
             return True
         loss = self._evaluated[1] if self._evaluated[0] == step else None
         try:
@@ -194,7 +196,12 @@ class Observer:
         return True
 
     def non_finite(self, result: StepResult) -> None:
-        """Write down where a number stopped being finite."""
+        """Write down where a number stopped being finite.
+
+        With a loss that is none, these weights are no good checkpoint, finite as they may be.
+        """
+        if not math.isfinite(result.loss):
+            self._bad_step = result.step
         self.store.append_event(
             "finding", result.step, finding="non_finite", tensor=result.tensor, loss=result.loss
         )

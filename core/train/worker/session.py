@@ -217,6 +217,7 @@ class Session:
         alone = self.trainer.alone()  # of several ranks, one that has the whole model
         load_newest(self.store, alone)
         self.trainer.take(alone)
+        self.trainer.optimizer.zero_grad(set_to_none=True)  # theirs are of the step that failed
         self.store.attempt += 1  # what is done again replaces what was written down of it
         self.observer.went_back()
         forget_milestones(self.store.directory, after=self.trainer.step)

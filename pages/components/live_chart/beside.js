@@ -19,7 +19,7 @@ async function askBeside(view) {
   const growing = () => asked.filter(({ history, gone }) => !gone && !FINAL_STATES.includes(history?.state?.state))
   await Promise.all(growing().map(async (each) => {
     const answer = await fetch(`/live/curves.json?run=${encodeURIComponent(each.run)}`).catch(() => null)
-    each.gone = answer?.status >= 400
+    each.gone = answer?.status === 404
     if (!answer?.ok) return
     const history = emptyHistory()
     append(history, await answer.json())
@@ -48,7 +48,8 @@ function lossEnd({ beside, moment, data }) {
 function besideTraces({ beside, moment, data }, lines) {
   const until = data.speed ? lastX(moment, data.axis) : Infinity
   const shown = ({ x, y }) => ({ x: x.filter((each) => each <= until), y: y.filter((_each, index) => x[index] <= until) })
-  return beside.filter(({ history }) => history).flatMap(({ run, name, history }, index) => {
+  return beside.flatMap(({ run, name, history }, index) => {
+    if (!history) return []
     const { color, dash, symbol } = lines[index]
     const { smoothed, validation } = lossTraces(history, data.axis, data.smoothing)
     const style = { type: "scatter", name, legendgroup: run, hovertemplate: "%{x}: %{y:.3f}<extra>%{fullData.name}</extra>" }

@@ -193,9 +193,9 @@ class LiveStream:
         unit: ByteUnit = "GB" if request.query_params.get("units") == "GB" else "GiB"
         try:
             beside = self._beside(request)
+            known = [f"{name} {run.name} {_size(run)}" for run, name in beside]
         except (FileNotFoundError, ValueError) as error:
             return _refused_for(error)
-        known = (f"{name} {run.name} {_size(run)}" for run, name in beside)
         kind = (".html", "text/html", language, unit, *known)
         text = partial(player_html, language=language, unit=unit, beside=beside)
         return await self._export(request, kind, lambda directory: File(text(directory).encode()))

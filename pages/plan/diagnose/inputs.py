@@ -39,8 +39,8 @@ def choose_case() -> Case:
         ),
     )
     settings = {
-        _("Training"): TRAINING,
+        _("Training"): ("length", *TRAINING),
         _("Devices"): SPREAD,
     }
-    chosen = choose_plan(("model", "device", "devices", "length"), settings)
+    chosen = choose_plan(("model", "device", "devices"), settings)
     return Case(told=read_out_of_memory(text), chosen=chosen)

@@ -65,11 +65,13 @@ def sentence(told: OutOfMemory, suspects: Sequence[Suspect], plan: Plan) -> str:
     """Return what was asked for, and what was in tensors already."""
     asked = _exact(told.requested.num_bytes)
     if suspects:
-        first = _("{asked} is exactly the size of {what}: {product} bytes").format(
-            asked=asked, what=what(suspects[0]), product=product(suspects[0])
-        )
+        is_rounded = told.requested.agrees(suspects[0].item.num_bytes) is False
+        text = _("{asked} is the size of {what}: {product} bytes")
+        if is_rounded:
+            text = _("{asked} is the size of {what}, rounded up as torch asks: {product} bytes")
+        first = text.format(asked=asked, what=what(suspects[0]), product=product(suspects[0]))
     else:
-        first = _("No tensor of {model} that is counted here has exactly {asked}").format(
+        first = _("No tensor of {model} that is counted here has the size {asked}").format(
             model=plan.spec.name, asked=asked
         )
     if told.allocated is None:

@@ -65,8 +65,8 @@ def kept() -> Kept:
 def curves_tab(case: Case) -> Shown:
     """Draw the healthy run; once the reader has predicted, the broken one and what was found."""
     own = kept().pairs.get((case.switch.key, case.seed))
-    if case.committed and own is None and not locked():
-        _offer_run(case, at_once=first_time(case))
+    if case.is_open and own is None and not locked():
+        _offer_run(case, at_once=case.committed and first_time(case))
     recorded = recorded_pairs()
     pair = own or (recorded.pairs[case.switch.key] if case.seed == recorded.seed else None)
     side = "broken" if case.is_open else "healthy"
@@ -77,6 +77,8 @@ def curves_tab(case: Case) -> Shown:
     )
     if pair is None:
         text = _("Not run yet with seed {seed}: predict, and it runs")
+        if case.is_open:
+            text = _("Not run yet with seed {seed}")
         return shown(headline=text.format(seed=case.seed))
     found = next((each for each in find(pair["broken"]) if each.name == case.switch.key), None)
     picture = loss_picture(pair, found if case.is_open else None, look(), is_open=case.is_open)

@@ -1,6 +1,7 @@
 """Two to four small models train in turns: their curves, their bytes, their own seconds."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from typing import Any, Final
@@ -120,7 +121,7 @@ def _plan_note(comparison: Comparison) -> str:
 
 def bought(comparison: Comparison, results: Results) -> str:
     """Return what was bought with what, in one sentence."""
-    names = comparison.names
+    names, results = comparison.names, _even(results)
     if len(results) > 2 or any(result.tensor for result in results):
         said = [_reached(name, result) for name, result in zip(names, results, strict=True)]
         return _("Validation loss: {parts}").format(parts=_("; ").join(said))
@@ -129,6 +130,21 @@ def bought(comparison: Comparison, results: Results) -> str:
     return _("“{name}” in place of “{other}”: {differences}").format(
         name=names[1], other=names[0], differences=_(", ").join(parts)
     )
+
+
+def _even(results: Results) -> Results:
+    """Return the results up to the last turn that every recipe had: a stop comes between two."""
+    if any(result.tensor for result in results):
+        return results
+    turns = min(len(result.validation) for result in results)
+    steps = min(result.num_steps for result in results)
+    return [
+        replace(
+            result, validation=result.validation[:turns], losses=result.losses[:steps],
+            seconds=result.seconds[:turns], lost=result.lost[:turns],
+        )
+        for result in results
+    ]  # fmt: skip
 
 
 def _reached(name: str, result: Result) -> str:

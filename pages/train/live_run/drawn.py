@@ -60,7 +60,8 @@ def choose_drawn(
 def _beside(shown: ShownRun | None) -> tuple[tuple[str, str], ...]:
     """Show which other runs there are; return those chosen, and how each is called."""
     folder = runs_directory()
-    asked = st.query_params.get(ASK.key("beside"), "").split(",")
+    key = ASK.key("beside")  # a button may have written it in this very run of the script
+    asked = str(st.session_state.get(key) or st.query_params.get(key, "")).split(",")
     here = [name for name in run_names(folder) if not shown or name != shown.run.name]
     offered = [name for number, name in enumerate(here) if number < NUM_OFFERED or name in asked]
     runs = {name: summarize(folder / name) for name in offered}
@@ -74,6 +75,9 @@ def _beside(shown: ShownRun | None) -> tuple[tuple[str, str], ...]:
     )
     if not shown or not chosen:
         return ()
-    first, *others = curves_of([shown.run.name, *chosen])
+    curves = {each.run: each for each in curves_of([shown.run.name, *chosen])}
+    if (first := curves.pop(shown.run.name, None)) is None:
+        return ()
+    others = list(curves.values())
     names = names_beside(first, others)
     return tuple((each.run, name) for each, name in zip(others, names, strict=True))

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.budget.by_hand.gpt import count_parameters
 from core.language import _
-from core.train.config import OPTIMIZERS, SCHEDULES, TrainConfig
+from core.train.config import LIMITS, OPTIMIZERS, SCHEDULES, TrainConfig
 from core.train.control.device import DeviceBusyError
 from core.train.export.script import script_of, zipped_script
 from core.train.export.weights import weights_as_safetensors
@@ -19,7 +19,7 @@ from core.train.start.fork import Parent, find_parent, prepare_fork, start_fork
 from core.train.start.plan import Prepared
 from core.train.start.timing import TimingError, is_worth_timing
 from core.train.text.corpora import CORPORA
-from pages.server.control_right import check_teacher, is_teacher
+from pages.server.control_right import check_teacher, is_teacher, may_control
 from pages.server.rate import take_turn
 from pages.server.sandbox_line import make_way
 from pages.shared.settings import is_hidden, locked
@@ -39,11 +39,12 @@ def offer_fork(run: RunSummary) -> None:
         return
     with st.expander(_("Fork: go on from a checkpoint with other settings"), key="lr_fork"):
         step, changes = _choose(run, TrainConfig.from_json(run.info["config"]), steps)
-        file = None
-        if changes["corpus"] == UPLOAD:
+        file, asks_for_file = None, st.session_state[f"lr_fork_{run.name}_text"] == UPLOAD
+        if asks_for_file:
             label = _("A UTF-8 text file of at most {size} MB").format(size=UPLOAD_MEGABYTES)
-            file = st.file_uploader(label, key="lr_fork_file", max_upload_size=UPLOAD_MEGABYTES)
-        disabled = locked() or not is_teacher()
+            key = f"lr_fork_{run.name}_file"
+            file = st.file_uploader(label, key=key, max_upload_size=UPLOAD_MEGABYTES)
+        disabled = locked() or not is_teacher() or (asks_for_file and file is None)
         if st.button(_("Fork and train"), key="lr_fork_start", type="primary", disabled=disabled):
             text = (file.getvalue(), file.name) if file else (None, "")
             if name := _start(run, step, changes, text):
@@ -61,7 +62,10 @@ def _choose(run: RunSummary, config: TrainConfig, steps: list[int]) -> tuple[int
         _("Checkpoint at step"), steps[::-1], format_func="{:,}".format, key=f"{key}_step"
     )
     more = max(config.num_steps - step, 1) if run.step < config.num_steps else 200
-    further = left.number_input(_("Further steps"), 1, 100_000, more, key=f"{key}_{step}_further")
+    most = max(int(LIMITS["num_steps"][1]) - step, 1)
+    further = left.number_input(
+        _("Further steps"), 1, most, min(more, most), key=f"{key}_{step}_further"
+    )
     optimizer = middle.selectbox(
         _("Optimizer"), OPTIMIZERS, OPTIMIZERS.index(config.optimizer), key=f"{key}_optimizer"
     )
@@ -75,10 +79,10 @@ def _choose(run: RunSummary, config: TrainConfig, steps: list[int]) -> tuple[int
         key=f"{key}_rate",
     )
     words = {
-        "cosine": _("half a cosine"),
-        "linear": _("a line"),
-        "constant": _("constant"),
-        "step": _("steps of a tenth"),
+        "cosine": _("cosine decay"),
+        "linear": _("linear decay"),
+        "constant": _("constant rate"),
+        "step": _("a tenth at 1/2 and 3/4"),
     }
     schedule = right.selectbox(
         _("Schedule"),
@@ -180,6 +184,8 @@ def offer_exports(run: RunSummary) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
+        if run.info["config"].get("corpus") == UPLOAD and not may_control(run.name):
+            return  # the script comes with the text, which somebody's own file is
         try:
             script_of(run.directory)
         except (ValueError, OSError) as error:

@@ -45,7 +45,9 @@ _HELP: Final = {
     "context": N_("Tokens that the model sees at once: its context."),
     "batch": N_("Sequences of one forward pass."),
     "accumulation": N_("Forward passes whose gradients are added before one update."),
-    "learning_rate": N_("Its peak: behind the warm-up it follows the schedule, to a tenth."),
+    "learning_rate": N_(
+        "Its peak: behind the warm-up it follows the schedule; where that falls, to a tenth."
+    ),
     "kv_heads": N_("Key and value heads; Auto has as many as there are heads."),
     "dropout": N_("Share of what each half of a block adds that a step sets to zero."),
     "clip": N_("A gradient with a larger norm is scaled down to this norm; 0 turns it off."),
@@ -236,9 +238,9 @@ def _optimizer() -> dict[str, Any]:
         "muon": "Muon",
     }
     schedules = {
-        "cosine": _("cosine"),
-        "linear": _("linear"),
-        "constant": _("constant"),
+        "cosine": _("cosine decay"),
+        "linear": _("linear decay"),
+        "constant": _("constant rate"),
         "step": _("a tenth at 1/2 and 3/4"),
     }
     return {

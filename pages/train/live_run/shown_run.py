@@ -116,7 +116,7 @@ def device_banner(kind: str, name: str) -> None:
 
 def link_to_model(run: RunSummary) -> None:
     """Lead into the run's own model and to the graph of its step, once it has a checkpoint."""
-    if checkpoints(run.directory):
+    if checkpoints(run.directory) and run.info["config"].get("family", "gpt") == "gpt":
         query = {"graph_run": run.name}
         show_link("autograd/computation_graph", _("The graph of this step →"), query)
         show_link("models/inside_gpt", _("Inside this model →"), {"inside_run": run.name})
@@ -131,7 +131,7 @@ def answer_of(shown: ShownRun | None, planned: Outline | None) -> tuple[str, str
 
 def code_and_graph(shown: ShownRun | None, planned: Outline | None) -> None:
     chosen = shown or planned
-    if chosen and chosen.vocab_size:
+    if chosen and chosen.vocab_size and chosen.config.family == "gpt":
         shape = chosen.config.shape(chosen.vocab_size)
         names = ("vocab_size", "seq_len", "hidden_dim", "num_layers")
         show_code("plan", SNIPPET.format(**{name: getattr(shape, name) for name in names}))

@@ -279,7 +279,7 @@ def _pair(pair: Pair, code: str) -> Shown:
         text = _("Reading the loss every step: {first} a step; every hundredth: {second} ({ratio} "
                  "times)")  # fmt: skip
         note = _("On a CPU nothing runs ahead: .item() has nothing to wait for, and what differs "
-                 "here is noise. On a GPU Python runs ahead of the device; .item() waits until it "
+                 "there is noise. On a GPU Python runs ahead of the device; .item() waits until it "
                  "has caught up, and the device then waits for Python.")  # fmt: skip
     else:
         text = _("Eager, a step takes {first}; compiled {second}: {ratio} times as fast, after "

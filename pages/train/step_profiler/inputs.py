@@ -20,6 +20,7 @@ from pages.shared.inputs import Inputs
 from pages.shared.job import run_job
 from pages.shared.settings import locked
 
+RECORDED_STEPS: Final = 3  # of the recording of operators
 ASK: Final = Inputs("profile")
 _MOST_RUNS: Final = 20
 _MOST_KEPT: Final = 40
@@ -67,7 +68,7 @@ def kept() -> dict[tuple[str, str], Any]:
     return {}
 
 
-def result_of(what: str, case: Case, place: DeltaGenerator, num_steps: int = 3) -> Any:  # noqa: ANN401
+def result_of(what: str, case: Case, place: DeltaGenerator, num_steps: int = RECORDED_STEPS) -> Any:  # noqa: ANN401
     """Offer to measure, and return the newest result; else a recording; else nothing."""
     name, subject = f"{what} {num_steps}", case.subject
     found = kept().get((name, subject.key))
@@ -83,7 +84,8 @@ def result_of(what: str, case: Case, place: DeltaGenerator, num_steps: int = 3) 
         failed=_("The step was not measured"),
     ):
         st.rerun()
-    is_preset = not subject.run and subject.optimizer == "adamw"
+    is_recorded = what != "operators" or num_steps == RECORDED_STEPS
+    is_preset = not subject.run and subject.optimizer == "adamw" and is_recorded
     return found or (recorded(what, subject.size, subject.precision) if is_preset else None)
 
 

@@ -144,7 +144,7 @@ def numbers_picture(found: Numbers, zones: str, look: Look) -> Picture:
                                     "rangemode": "tozero"},
     }  # fmt: skip
     said = [
-        _("{name} mostly from {low} on").format(
+        _("{name} most often from {low} on").format(
             name=name, low=power_of_two(each.low + each.counts.index(max(each.counts)))
         )
         for name, (each, _color, _dash) in kinds.items() if each.counts
