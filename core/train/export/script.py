@@ -65,7 +65,9 @@ def script_of(run: Path) -> str:
     """
     info = read_info(run)
     resolved = section(info, "resolved", run)
-    config = TrainConfig.from_json({**info["config"], "precision": resolved["precision"]})
+    if not (precision := resolved.get("precision")):
+        raise ValueError(_("This run does not say in which precision it trained: no script is made."))
+    config = TrainConfig.from_json({**info["config"], "precision": precision})
     _refuse(info, config)
     changes = multiplier_changes(
         each for each in read_events(run) if each["kind"] == "ack" and each.get("accepted")

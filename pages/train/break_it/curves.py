@@ -97,7 +97,7 @@ def _offer_run(case: Case, *, at_once: bool) -> None:
     if pushed and run_job(
         f"break {case.switch.key} {case.seed}",
         partial(_run, case.switch.key, case.seed),
-        doing=_("Training both, in a process of their own …"),
+        doing=_("Training both, in a separate process …"),
         failed=_("It was not run"),
         tell=partial(_tell, case),
     ):

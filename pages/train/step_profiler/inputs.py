@@ -43,7 +43,7 @@ def choose_case() -> Case:
         "model", _("Model or run"), (*SIZES, *runs), default=SIZES[0],
         labels=lambda each: preset_title(runs[each]) or each if each in runs
         else _("{size}, fresh").format(size=each),
-        help=_("A run is measured at its newest checkpoint, in a process of its own; the run "
+        help=_("A run is measured at its newest checkpoint, in a separate process; the run "
                "itself stays as it is."),
     )  # fmt: skip
     if name in runs:

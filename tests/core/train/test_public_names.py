@@ -43,7 +43,7 @@ def test_the_help_names_every_command(root):
         ("pause", "RUN_DIR"),
         ("stop", "RUN_DIR"),
         ("status", "RUN_DIR"),
-        ("export", "(--csv FILE | --parquet FILE) RUN_DIR"),
+        ("export", "(--csv FILE | --parquet FILE | --safetensors FILE | --script FOLDER) RUN_DIR"),
         ("bench", "[--peer NANOGPT_CLONE]"),
     ],
 )

@@ -20,7 +20,7 @@ from core.train.run.recorded import (
 )
 from core.train.start.presets import DURATIONS, preset_config
 
-MAX_BYTES = 2_000_000
+MAX_BYTES = 2_250_000
 
 NAME = "20260102t030405z-one-minute-00ff"
 SHIPPED = sorted(path.stem for path in RECORDED.glob("*.zip"))

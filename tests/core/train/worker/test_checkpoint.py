@@ -47,7 +47,8 @@ def test_a_run_goes_on_bit_for_bit_from_its_checkpoint(make_trainer, tmp_path, r
     torch.manual_seed(99)  # what another process would have drawn
     second = make_trainer(**recipe)
     assert load_checkpoint(path, second) == orders
-    assert found + results(second, range(6, 11)) == expected
+    # as text, for a recipe that ends in NaN has to do so again
+    assert repr(found + results(second, range(6, 11))) == repr(expected)
     assert num_bytes == path.stat().st_size
     if straight.scaler:
         assert second.scaler.state_dict() == straight.scaler.state_dict()
