@@ -56,10 +56,10 @@ def validation_curve(directory: Path) -> Curve:
     by_step: dict[int, float] = {}
     changes: dict[int, float] = {}
     for event in reader.read_new().events:
-        is_accepted = event.get("accepted") and event.get("value") is not None
-        if event.get("op") == "set_learning_rate_multiplier" and is_accepted:
+        if event.get("op") == "set_learning_rate_multiplier" and event.get("accepted"):
+            value = event.get("value")
             changes = {step: it for step, it in changes.items() if step < event["step"]}
-            changes[event["step"]] = float(event["value"])
+            changes[event["step"]] = 1.0 if value is None else float(value)
         if event["kind"] == "eval" and event.get("validation_loss") is not None:
             step = event["step"]
             by_step = {known: by_step[known] for known in by_step if known < step}
