@@ -66,7 +66,8 @@ def script_of(run: Path) -> str:
     info = read_info(run)
     resolved = section(info, "resolved", run)
     if not (precision := resolved.get("precision")):
-        raise ValueError(_("This run does not say in which precision it trained: no script is made."))
+        text = _("This run does not say in which precision it trained: no script is made.")
+        raise ValueError(text)
     config = TrainConfig.from_json({**info["config"], "precision": precision})
     _refuse(info, config)
     changes = multiplier_changes(

@@ -8,7 +8,7 @@ import torch
 from core.train.config import TrainConfig
 from core.train.learning.lora import named_for
 from core.train.learning.trainer import Trainer
-from core.train.run.directory import PARENT_FILE, read_info
+from core.train.run.directory import INFO_FILE, PARENT_FILE, read_info
 
 _SAME_STATE: Final = ("optimizer", "lora_rank")  # else the optimizer begins anew
 
@@ -23,7 +23,7 @@ def begin_as_fork(directory: Path, trainer: Trainer) -> None:
     """
     path = directory / PARENT_FILE
     if not path.exists():
-        if read_info(directory).get("parent"):
+        if (directory / INFO_FILE).exists() and read_info(directory).get("parent"):
             raise ValueError(
                 f"{PARENT_FILE} is missing, from which this run begins; fork its parent again."
             )

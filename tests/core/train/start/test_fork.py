@@ -96,13 +96,13 @@ def test_another_optimizer_begins_with_a_state_of_its_own(fork):
         ({"hidden_dim": 32}, "hidden_dim"),
         ({"seed": 1}, "seed"),
         ({"num_steps": 6}, "above 6"),
-        ({"max_seconds": 0.1}, "max_seconds"),
+        ({"max_seconds": 30.0}, "max_seconds"),
         ({"speed": 3}, "speed is no setting"),
     ],
 )
 def test_what_its_weights_do_not_allow_is_refused_in_words(parent, changes, words):
     with pytest.raises(ValueError, match=words):
-        prepare_fork(parent, changes)
+        prepare_fork(replace(parent, trained_seconds=30.0), changes)
 
 
 def test_a_step_without_a_checkpoint_is_refused_with_those_that_have_one(parent):
