@@ -54,7 +54,8 @@ function renderHeadline(view) {
   const sentence = headlineOf({ data: view.data, history: view.moment })
   if (line && line.textContent !== sentence) line.textContent = sentence
   // A rerun of the script may bring its sentence again, or another line: ours is there before it is seen.
-  const head = document.querySelector(".st-key-page_answer")
+  // The block it stands in may come anew too: what is watched is the page around both.
+  const head = document.querySelector('[data-testid="stMainBlockContainer"]')
   if (!head || head === view.watchedHead) return
   view.watchedHead = head
   view.headObserver?.disconnect()
