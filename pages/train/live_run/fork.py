@@ -6,7 +6,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core.budget.by_hand.gpt import count_parameters
-from core.language import _
+from core.language import N_, _
 from core.train.config import LIMITS, OPTIMIZERS, SCHEDULES, TrainConfig
 from core.train.control.device import DeviceBusyError
 from core.train.export.script import script_of, zipped_script
@@ -30,6 +30,13 @@ from pages.train.live_run.start import busy_sentence, measure
 OWN_TEXT: Final = ""
 RANKS: Final = (0, 2, 4, 8, 16)
 _REFUSED: Final = "lr_fork_refused"
+
+_SCHEDULES: Final = {
+    "cosine": N_("cosine decay"),
+    "linear": N_("linear decay"),
+    "constant": N_("constant rate"),
+    "step": N_("a tenth at 1/2 and 3/4"),
+}
 
 
 def offer_fork(run: RunSummary) -> None:
@@ -78,17 +85,11 @@ def _choose(run: RunSummary, config: TrainConfig, steps: list[int]) -> tuple[int
         step=config.learning_rate / 10,
         key=f"{key}_rate",
     )
-    words = {
-        "cosine": _("cosine decay"),
-        "linear": _("linear decay"),
-        "constant": _("constant rate"),
-        "step": _("a tenth at 1/2 and 3/4"),
-    }
     schedule = right.selectbox(
         _("Schedule"),
         SCHEDULES,
         SCHEDULES.index(config.schedule),
-        format_func=words.__getitem__,
+        format_func=lambda name: _(_SCHEDULES[name]),
         key=f"{key}_schedule",
     )
     changes = {
