@@ -261,6 +261,16 @@ class TrainConfig:
         return cls(**{name: _typed(name, value) for name, value in data.items()})
 
 
+def config_of_run(info: Mapping[str, Any]) -> TrainConfig:
+    """Return the config in the contents of a run.json, "auto" replaced by what it came to.
+
+    Raises:
+        ValueError: If a field is unknown, of the wrong type or out of range.
+    """
+    came_to = (info.get("resolved") or {}).get("precision")
+    return TrainConfig.from_json(info["config"] | ({"precision": came_to} if came_to else {}))
+
+
 _DEFAULTS: Final = {field.name: field.default for field in fields(TrainConfig)}
 
 

@@ -12,7 +12,7 @@ from string import Template
 from typing import Any, Final
 
 from core.language import _
-from core.train.config import TrainConfig
+from core.train.config import TrainConfig, config_of_run
 from core.train.control.orders import multiplier_changes
 from core.train.run.directory import read_info, section
 from core.train.run.disk import storage_error
@@ -65,10 +65,9 @@ def script_of(run: Path) -> str:
     """
     info = read_info(run)
     resolved = section(info, "resolved", run)
-    if not (precision := resolved.get("precision")):
+    if (config := config_of_run(info)).precision == "auto":
         text = _("This run does not say in which precision it trained: no script is made.")
         raise ValueError(text)
-    config = TrainConfig.from_json({**info["config"], "precision": precision})
     _refuse(info, config)
     changes = multiplier_changes(
         each for each in read_events(run) if each["kind"] == "ack" and each.get("accepted")

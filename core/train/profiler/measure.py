@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from core.language import _
 from core.train.child import child_answer
-from core.train.config import PRECISIONS, TrainConfig
+from core.train.config import PRECISIONS, TrainConfig, config_of_run
 from core.train.control.device import device_holder
 from core.train.learning.tensors import newest_checkpoint
 from core.train.profiler.results import read_result
@@ -61,9 +61,7 @@ class Subject:
     def config(self) -> TrainConfig:
         """Return the config that is trained, its precision resolved as the run's worker does."""
         if self.run:
-            info = read_info(self.directory)
-            precision = section(info, "resolved", self.directory)["precision"]
-            return TrainConfig.from_json({**info["config"], "precision": precision})
+            return config_of_run(read_info(self.directory))
         fresh = {"name": self.size, "precision": self.precision, "optimizer": self.optimizer}
         return TrainConfig.from_json({**find_size(self.size), **fresh})
 

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from core.language import _
 from core.machine import installed_version
 from core.train.child import ROOT, child_environment
-from core.train.config import PrecisionName, TrainConfig
+from core.train.config import PrecisionName, TrainConfig, config_of_run
 from core.train.control.commands import send
 from core.train.control.device import (
     DeviceBusyError,
@@ -150,8 +150,7 @@ def resume_run(
     reader.read_new()
     resolved = section(reader.info, "resolved", directory)
     device, chosen = resolved["device"], processes or processes_of(resolved)
-    precision = {"precision": resolved["precision"]}
-    chosen.check(TrainConfig.from_json({**reader.info["config"], **precision}))
+    chosen.check(config_of_run(reader.info))
     chosen.check_device(device)
 
     def begin() -> Path:

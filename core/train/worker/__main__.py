@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from core.language import _
-from core.train.config import TrainConfig
+from core.train.config import config_of_run
 from core.train.control.commands import StopSignal
 from core.train.control.device import DeviceGoneError, TrainingDevice, hold_device
 from core.train.control.ranks import (
@@ -120,7 +120,7 @@ def _company(
         return
     sharding = sharding or processes_of(info["resolved"]).sharding
     try:
-        Processes(count=rank.count, sharding=sharding).check(_config(info))
+        Processes(count=rank.count, sharding=sharding).check(config_of_run(info))
     except ValueError as error:
         raise RanksError("processes", str(error)) from error
     from core.train.worker.company import lead
@@ -162,11 +162,7 @@ def _train(store: RunStore, info: Info, stop: StopSignal, company: "Company | No
         raise DeviceGoneError(str(error)) from error
     torch.set_num_threads(threads_of(info["resolved"]))
     multiply_fp32_in_fp32()
-    open_session(_config(info), store, device, stop, company).run()
-
-
-def _config(info: Info) -> TrainConfig:
-    return TrainConfig.from_json({**info["config"], "precision": info["resolved"]["precision"]})
+    open_session(config_of_run(info), store, device, stop, company).run()
 
 
 def work_or_tell(store: RunStore, info: Info, asked_at: float | None, sharding: str = "") -> int:
