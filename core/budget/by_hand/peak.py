@@ -50,6 +50,15 @@ _EMBEDDING = Formula(
     "held + outside_gradients + num_layers * layer_gradients + token_bytes"
     " + 2 * weight_bytes * vocab_size * hidden_dim + num_tokens * block_bytes * hidden_dim"
 )
+# An RMSNorm that is written out in fp32 among 16-bit tensors goes back through several of its own.
+_FINAL_NORM = Formula(
+    "held + activations - 4 * num_tokens * vocab_size + own_bytes * num_tokens * hidden_dim"
+    " + 2 * vocab_size * hidden_dim"
+)
+_FIRST_NORM = Formula(
+    "held + outside_gradients + num_layers * layer_gradients + token_bytes + kept_input"
+    " + 26 * num_tokens * hidden_dim"
+)
 # What the update of one matrix makes beside its moments: the gradient with weight decay, a root.
 _NUM_TEMPORARY: Final = {"sgd": 1, "momentum": 1, "rmsprop": 2, "adagrad": 2}
 _UPDATE = Formula("held + gradients + num_temporary * weight_bytes * largest")
@@ -87,6 +96,12 @@ def step_peak(  # noqa: PLR0913  the settings of a run that decide its bytes
         (N_("at the embedding"), _EMBEDDING, {}),
         (N_("in the optimizer"), *_update(optimizer_name)),
     ]
+    if family == "llama" and precision != "fp32":
+        is_pure = values["weight_bytes"] == 2
+        moments.append((N_("at the final norm"), _FINAL_NORM, {"own_bytes": 16 if is_pure else 14}))
+        if is_pure:
+            input_bytes = values["input_bytes"] if checkpointing else 0
+            moments.append((N_("at the first norm"), _FIRST_NORM, {"kept_input": input_bytes}))
     parts = [estimated(name, rule, values | more, _MOMENTS, 0.02) for name, rule, more in moments]
     return total("peak", parts, source=_MOMENTS, combine="max")
 
@@ -123,7 +138,8 @@ def _values(
         "layer_gradients": int(layer),
         "outside_gradients": all_gradients - int(layer) * of.num_layers,
         "layer_bytes": two - one,
-        "again_bytes": two - one - input_bytes,
+        # Of a 16-bit input an RMSNorm keeps a copy in fp32, and checkpointing the input too.
+        "again_bytes": two - one - (0 if is_llama and is_pure else input_bytes),
         "input_bytes": input_bytes,
         "token_bytes": 16 * num_tokens + 8 * of.seq_len,
         "block_bytes": row.block_input,

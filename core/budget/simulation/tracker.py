@@ -193,7 +193,7 @@ def _described(value: Any) -> Any:  # noqa: ANN401  whatever an operation takes
     return (type(value), value)
 
 
-def _sums_in_place(first: Tensor, second: Tensor, **options: object) -> bool:
+def _sums_in_place(first: Tensor, second: object, **options: object) -> bool:
     """Whether autograd would sum two gradients in place, were there no dispatch mode.
 
     Under a mode its engine takes every tensor for a subclass and always makes a third
@@ -202,6 +202,7 @@ def _sums_in_place(first: Tensor, second: Tensor, **options: object) -> bool:
     return (
         not options
         and torch._C._current_autograd_node() is not None
+        and isinstance(second, Tensor)  # a block that is computed again may add a number
         and first.shape == second.shape
         and first._use_count() == _OWNERS  # type: ignore[attr-defined]  # not in torch's stubs
         and torch._C._storage_Use_Count(first.untyped_storage()._cdata) == 2

@@ -55,6 +55,7 @@ def test_the_simulated_memory_is_the_measured_one_byte_by_byte():
         {}, {"precision": "bf16"}, {"precision": "fp16"}, {"precision": "pure_bf16"},
         {"optimizer": "sgd"}, {"optimizer": "muon"}, {"accumulation_steps": 2},
         {"checkpointing": True, "num_layers": 2}, {"family": "llama", "num_kv_heads": 1},
+        {"family": "llama", "checkpointing": True, "num_layers": 2},
     ]  # fmt: skip
     for settings in rows:
         one = trainer(**settings)
