@@ -1,30 +1,72 @@
 """How long a step of nanoGPT's CPU shape takes, ours in fp32 and auto; `--peer` adds a clone.
 
-The last rows are a sample that the same shape writes, once the others have stopped, what its
+Then what a run adds to its steps: records, memory, state, a look for commands; all that is not
+evaluating, sampling or saving. The last rows are a sample that the same shape writes, what its
 surprise adds, and what share of a one-minute run that is.
 """
 
 import argparse
 import os
 import statistics
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
 from core.models import GPTShape
 from core.models.gpt import GPT
+from core.train.config import TrainConfig
+from core.train.control.commands import Inbox, StopSignal
+from core.train.control.orders import Orders
 from core.train.learning.precision import num_training_threads
-from core.train.learning.sampler import generate
+from core.train.learning.sampler import Sampler, generate
 from core.train.learning.surprise import written_with_surprise
+from core.train.learning.trainer import Trainer
 from core.train.run.disk import to_json
+from core.train.run.store import RunStore
 from core.train.start.bench import bench_lines
 from core.train.start.presets import find_duration
+from core.train.start.stopwatch import SETTINGS, VOCAB_SIZE, random_tokens
 from core.train.text.tokenizers import CharacterTokenizer
+from core.train.worker.observer import Observer
+from core.train.worker.session import Session
 
 SHAPE = GPTShape(num_layers=4, hidden_dim=128, num_heads=4, vocab_size=65, seq_len=64)
 NUM_SAMPLES = 20  # of a run, whatever it lasts
 SAMPLE_LENGTH = 100  # above the context: its window slides in the last third
+STEPS_WATCHED = 50  # in a turn: memory is looked at in every 25th
+
+
+def instruments_line(num_pairs: int) -> str:
+    """Return the row of what a run adds to its steps, in percent: median, least, most."""
+    torch.set_num_threads(num_training_threads())
+    rare = dict.fromkeys(("eval_interval", "sample_interval", "checkpoint_interval"), 1_000_000)
+    many = STEPS_WATCHED * (num_pairs + 1)
+    settings = {**SETTINGS, **rare, "precision": "fp32", "num_steps": many}
+    config, tokens = TrainConfig.from_json(settings), random_tokens()
+    cpu = torch.device("cpu")
+    alone, watched = (Trainer(config, tokens, tokens, VOCAB_SIZE, cpu) for _each in range(2))
+    added = []
+    with tempfile.TemporaryDirectory() as place, RunStore(Path(place)) as store:
+        text = "a text"
+        sampler = Sampler(text, CharacterTokenizer(text), text[:1], 0, "fp32")
+        inbox, observer = Inbox(store.directory), Observer(watched, store, sampler)
+        session = Session(observer, inbox, Orders(), StopSignal())
+        session.state = "running"
+        arms: list[Callable[[], object]] = [alone.train_step, session.advance]
+        for number in range(num_pairs + 1):
+            seconds = dict.fromkeys(arms, 0.0)
+            for _turn in range(STEPS_WATCHED):
+                for arm in arms if number % 2 else reversed(arms):
+                    began = time.perf_counter()
+                    arm()
+                    seconds[arm] += time.perf_counter() - began
+            added.append(100 * (seconds[session.advance] / seconds[alone.train_step] - 1))
+    del added[0]  # it loads kernels
+    what = f"what a run adds to its steps, fp32 (%, {num_pairs} turns)"
+    return f"{what:<44} {statistics.median(added):>8.2f} {min(added):>7.2f} {max(added):>7.2f}"
 
 
 def sample_line(num_times: int) -> str:
@@ -69,6 +111,7 @@ def main() -> None:
     chosen = parser.parse_args()
     for line in bench_lines(chosen.peer, chosen.pairs):
         print(line, flush=True)
+    print(instruments_line(4 * chosen.pairs), flush=True)
     print(sample_line(chosen.pairs))
     for line in surprise_lines(chosen.pairs):
         print(line)

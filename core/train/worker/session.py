@@ -70,16 +70,20 @@ class Session:
             with self._training():
                 self.observer.at_the_start()
         while not self._is_over():
-            self._obey()
-            if self._may_step():
-                with self._training():
-                    self._step()
+            self.advance()
         if self._time_is_up() and not self.stop_requested:
             self.observer.at_the_end()
         self._change("stopping")
         self._save()
         self._end()
         return self.state
+
+    def advance(self) -> None:
+        """Follow the commands that came; then do a step, if one is due."""
+        self._obey()
+        if self._may_step():
+            with self._training():
+                self._step()
 
     def _end(self) -> None:
         if not self._is_complete():
