@@ -1,13 +1,12 @@
 """How long a budget takes on one core, held against the goals of the dashboard.
 
-Each line is the median of several turns and their spread, in CPU time of the thread, so that a busy
-machine slows it little. Goals: a full budget 200 us (it runs at every move of a slider), the matrix
-of what fits where 150 ms, one simulated step of a 7B model 1 s and of a 70B model 5 s.
+Each line is the median of several turns and the slowest of them, in CPU time of the thread, so that
+a busy machine slows it little. Goals: a full budget 200 us (it runs at every move of a slider), the
+matrix of what fits where 150 ms, one simulated step of a 7B model 1 s and of a 70B model 5 s.
 """
 
 import argparse
 import os
-import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported
 
 import psutil
 
+from benchmarks.measuring import show, show_head
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
@@ -28,7 +28,6 @@ from core.budget.serving.memory import inference_budget
 from core.budget.serving.plan import ServingPlan
 from core.budget.training.memory import training_budget
 from core.budget.weights.parameters import count_parameters
-from core.units import format_seconds
 
 EVERY_MODEL = tuple(MODELS.values())
 ALONE = Cluster(device=DEVICES["h100-sxm"])
@@ -126,18 +125,6 @@ def time_in_turns(tasks: Sequence[Task], num_turns: int) -> dict[str, list[float
     return seconds
 
 
-def show(task: Task, seconds: Sequence[float]) -> None:
-    """Print one line."""
-    middle = statistics.median(seconds)
-    verdict = ""
-    if task.goal is not None:
-        verdict = (
-            f"goal {format_seconds(task.goal)}: {'reached' if middle <= task.goal else 'MISSED'}"
-        )
-    spread = f"({format_seconds(min(seconds))} to {format_seconds(max(seconds))})"
-    print(f"{task.name:28} {format_seconds(middle):>10} {spread:26} {verdict}")
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -145,13 +132,15 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=3, help="how often each step is simulated")
     options = parser.parse_args()
     print(f"{len(MODELS)} models, {options.turns} turns; load {psutil.getloadavg()[0]:.1f}")
+    show_head()
     for tasks, num_turns in (
         ([*budgets(), whole_matrix()], options.turns),
         (simulations(), options.steps),
     ):
         seconds = time_in_turns(tasks, num_turns)
         for task in tasks:
-            show(task, seconds[task.name])
+            goal = "" if task.goal is None else f"< {1e3 * task.goal:g}"
+            show(task.name, [1e3 * each for each in seconds[task.name]], "ms", goal=goal)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,8 @@ def explain_not_finite(
     advice, rewrite = _("Keep its operand away from there, for example with clamp()."), ""
     is_of_the_result = value is not None and _fault(capture.result)
     if broken is not None and not is_of_the_result and _is_leak(broken, capture):
-        selection = _selection_of(broken, capture)
+        selections = (x for x in _onward(broken, capture) if x.operation in _SELECTIONS)
+        selection = next(selections, None)
         advice = _about_leak(selection)
         if selection is not None and tensors is not None and rewrites.is_python(source):
             rewrite = _guarded(source, tensors, broken, selection)
@@ -124,11 +125,6 @@ def _is_leak(broken: Node, capture: Capture) -> bool:
         if info is not None
         for x, y in zip(came_in.values or (), info.values or (), strict=False)
     )
-
-
-def _selection_of(node: Node, capture: Capture) -> Node | None:
-    """Return the first selection that a node's value goes through."""
-    return next((x for x in _onward(node, capture) if x.operation in _SELECTIONS), None)
 
 
 def _about_leak(selection: Node | None) -> str:

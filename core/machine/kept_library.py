@@ -19,15 +19,14 @@ FORMAT_VERSION: Final = 1
 _MODULE: Final = "core.dtypes.libraries.library"
 
 
-def library_report(*, refresh: bool = False) -> LibraryReport:
+def library_report() -> LibraryReport:
     """Return what the libraries do: the kept answers, or new ones from a child process.
 
     Raises:
         ValueError: The child failed, or the state folder cannot be written to.
     """
     with FileLock(state_directory() / "library.lock"):
-        known = None if refresh else cached_library_report()
-        if known is not None:
+        if (known := cached_library_report()) is not None:
             return known
         text = "".join(lines_of(_MODULE, seconds=LIBRARY_SECONDS))
         report = report_from_json(json.loads(text))

@@ -104,7 +104,9 @@ class BrowserCookie:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; with a page for a browser without a name goes a cookie."""
-        name = _name_in(scope) if scope["type"] in {"http", "websocket"} else ""
+        name = ""
+        if scope["type"] in {"http", "websocket"}:
+            name = browsers().read(HTTPConnection(scope).cookies.get(COOKIE, ""))
         if scope["type"] == "websocket" and name:
             with browsers().connected(name):
                 await self.app(scope, receive, send)
@@ -128,7 +130,3 @@ class _Naming:
             headers.append("set-cookie", cookie + self._secure)
             headers["cache-control"] = "private, no-cache"  # one name must not reach two browsers
         await self._send(message)
-
-
-def _name_in(scope: Scope) -> str:
-    return browsers().read(HTTPConnection(scope).cookies.get(COOKIE, ""))

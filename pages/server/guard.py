@@ -47,7 +47,8 @@ _SOURCES: Final = {
 
 def content_policy() -> str:
     """Return the Content-Security-Policy, Streamlit's own inline scripts named by their hash."""
-    inline = " ".join(inline_hashes(_index_html()))
+    index = Path(st.__file__).parent / "static" / "index.html"
+    inline = " ".join(inline_hashes(index.read_text(encoding="utf-8")))
     return "; ".join(
         f"{name} {sources}".format(inline=inline) for name, sources in _SOURCES.items()
     )
@@ -62,10 +63,6 @@ def inline_hashes(html: str) -> Iterator[str]:
     for script in _INLINE_SCRIPT.findall(html):
         digest = hashlib.sha256(script.encode()).digest()
         yield f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def _index_html() -> str:
-    return (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
 
 
 SECURITY_HEADERS: Final = {

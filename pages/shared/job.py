@@ -24,7 +24,7 @@ def run_job(
     doing: str,
     failed: str,
     done: str = "",
-    tell: Callable[[DeltaGenerator], None] = lambda _place: None,
+    tell: Callable[[DeltaGenerator], object] = lambda _place: None,
 ) -> bool:
     """Run costly work in the server's pool and return whether it was done.
 

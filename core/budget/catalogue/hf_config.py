@@ -118,7 +118,8 @@ def model_from_config(config: dict[str, Any]) -> ModelSpec:
     family, defaults = layout_of(config)
     is_known = kind_of(config) in FAMILIES
     missing = {family.names[name]: value for name, value in defaults.items()}
-    missing = {**family.missing, **missing, **_listed(config), **_present(config)}
+    given = {key: value for key, value in config.items() if value is not None}
+    missing = {**family.missing, **missing, **_listed(config), **given}
     return _model(missing, family, KNOWN if is_known else UNKNOWN)
 
 
@@ -141,10 +142,6 @@ def layout_of(config: Config) -> tuple[Family, Mapping[str, int]]:
         or (name in _NEVER_NULL and config[family.names[name]] is None)
     }
     return family, missing
-
-
-def _present(config: Config) -> Config:
-    return {key: value for key, value in config.items() if value is not None}
 
 
 def _listed(config: Config) -> Config:

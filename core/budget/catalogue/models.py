@@ -5,11 +5,11 @@ from typing import Any, Final
 from core.budget.table import read_table
 from core.models.spec import Beyond, Indexer, LatentAttention, Mixture, ModelSpec
 
-_PARTS: Final = {"mixture": Mixture, "latent": LatentAttention, "indexer": Indexer}
+PARTS: Final = {"mixture": Mixture, "latent": LatentAttention, "indexer": Indexer}
 
 
 def _spec(row: dict[str, Any]) -> ModelSpec:
-    parts = {name: kind(**row.pop(name)) for name, kind in _PARTS.items() if name in row}
+    parts = {name: kind(**row.pop(name)) for name, kind in PARTS.items() if name in row}
     beyond = tuple(
         Beyond(reason=reason, num_params=count) for reason, count in row.pop("beyond", {}).items()
     )

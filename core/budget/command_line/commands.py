@@ -23,7 +23,7 @@ from core.budget.training.memory import training_budget
 from core.budget.weights.config_notes import guess_words
 from core.language import N_, _, ngettext
 from core.models.spec import ModelSpec
-from core.units import ByteUnit, format_bytes
+from core.units import format_bytes
 
 MODEL: Final = "model"
 VERDICTS: Final[Mapping[str, str]] = {
@@ -180,10 +180,10 @@ COMMANDS: Final[Mapping[str, Callable[[Namespace], Iterator[str]]]] = {
 }
 
 
-def amount_text(item: Item, unit: ByteUnit = "GiB") -> str:
+def amount_text(item: Item) -> str:
     """Return the amount with its unit."""
     if item.unit == "bytes":
-        return hedged(format_bytes(item.amount, unit), item)
+        return hedged(format_bytes(item.amount), item)
     if item.unit in WRITTEN:
         return hedged(WRITTEN[item.unit](item.amount), item)
     return hedged(f"{item.amount:,.6g} {item.unit}", item)
@@ -207,23 +207,23 @@ def item_json(item: Item) -> dict[str, Any]:
     }
 
 
-def item_lines(item: Item, unit: ByteUnit = "GiB", depth: int = 0) -> Iterator[str]:
+def item_lines(item: Item, depth: int = 0) -> Iterator[str]:
     """Yield a tree as lines of text, two spaces a level."""
     name = "  " * depth + _(item.name)
     mark = " (max)" if item.combine == "max" and item.children else ""
-    yield f"{name:40} {amount_text(item, unit):>12}{mark}"
+    yield f"{name:40} {amount_text(item):>12}{mark}"
     for part in item.children:
-        yield from item_lines(part, unit, depth + 1)
+        yield from item_lines(part, depth + 1)
 
 
-def item_markdown(item: Item, unit: ByteUnit = "GiB") -> Iterator[str]:
+def item_markdown(item: Item) -> Iterator[str]:
     """Yield a tree as a Markdown table with formulas and sources."""
     yield "| item | amount | kind | formula | source |"
     yield "|---|---:|---|---|---|"
     for depth, part in _walk(item):
         cells = (
             "&nbsp;&nbsp;" * depth + _(part.name),
-            amount_text(part, unit),
+            amount_text(part),
             part.kind,
             f"`{part.substituted}`",
             _(part.source),

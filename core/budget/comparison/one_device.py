@@ -1,16 +1,16 @@
 """A training budget on one device, beside a simulated step and the reader's own measurement."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from core.budget.check import check_range
 from core.budget.cluster import Cluster
-from core.budget.item import Formula, Item, item, total, weakest
+from core.budget.item import Formula, Item, item, total
 from core.budget.training.memory import OVERHEADS, training_budget
 from core.budget.training.scenario import Scenario
 from core.language import N_
 
-CALIBRATED: Final = Formula("estimate * measured / estimate_then")
+CALIBRATED: Final = Formula("estimate * measured / estimate")
 MAX_RATIO: Final = 100  # beyond this the two do not measure the same thing
 
 _CLOSED_FORM: Final = N_("closed form: what lives between steps and the largest moment of the step")
@@ -52,43 +52,15 @@ def on_one_device(case: Scenario) -> OneDevice:
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Calibration:
-    """How far a measurement lay from its estimate."""
-
-    measured: float
-    estimate: float
-
-    def __post_init__(self) -> None:
-        check_range("estimate", self.estimate, 1e-9, 1e18)
-        check_range("measured", self.measured, self.estimate / MAX_RATIO, self.estimate * MAX_RATIO)
-
-    @property
-    def ratio(self) -> float:
-        """Measured / estimate."""
-        return self.measured / self.estimate
-
-
-def calibrate(estimate: Item, measured: float, estimate_then: float | None = None) -> Item:
-    """Return an estimate times the ratio that a measurement found: for its own setting measured.
-
-    `measured` is the reader's number for the setting whose estimate was `estimate_then`; None if it
-    is this one.
+def calibrate(estimate: Item, measured: float) -> Item:
+    """Return an estimate times the ratio that the reader's measurement of the same setting found.
 
     Raises:
         ValueError: If measurement and estimate are more than 100 times apart.
     """
-    then = float(estimate.amount if estimate_then is None else estimate_then)
-    calibration = Calibration(measured=measured, estimate=then)
-    values = {
-        "estimate": estimate.amount,
-        "measured": calibration.measured,
-        "estimate_then": calibration.estimate,
-    }
-    is_own = estimate_then is None  # else the estimate's doubt stays
-    calibrated = item(
-        estimate.name, CALIBRATED, values, unit=estimate.unit, source=_MEASURED,
-        kind="measured" if is_own else weakest(["measured", estimate.kind]),
-        band=0.0 if is_own else estimate.band,
-    )  # fmt: skip
-    return replace(calibrated, guess=estimate.guess and not is_own)
+    expected = float(estimate.amount)
+    check_range("measured", measured, expected / MAX_RATIO, expected * MAX_RATIO)
+    values = {"estimate": estimate.amount, "measured": measured}
+    return item(
+        estimate.name, CALIBRATED, values, unit=estimate.unit, source=_MEASURED, kind="measured"
+    )

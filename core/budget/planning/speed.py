@@ -5,7 +5,7 @@ from typing import Final
 
 from core.budget.item import Formula, Item, item
 from core.budget.planning.plan import Plan
-from core.budget.training.duration import COST, reached_mfu, training_time
+from core.budget.training.duration import COST, PRICE, reached_mfu, training_time
 from core.language import N_
 
 KERNELS: Final = (0.4, 0.5, 0.6)
@@ -20,7 +20,6 @@ _EXPECTED: Final = N_(
 )
 _PINNED: Final = N_("as you have pinned it")
 _SECONDS: Final = N_("the model's own FLOPs at that share of the peak of all devices")
-_PRICE: Final = N_("the price that you entered, for one device and hour")
 
 
 def plan_mfu(plan: Plan) -> Item:
@@ -70,7 +69,7 @@ def plan_cost(plan: Plan, seconds: Item) -> Item:
         "seconds": seconds.amount,
         "price_per_hour": plan.price_per_hour,
     }
-    found = item(N_("cost"), COST, values, unit="USD", source=_PRICE, kind=seconds.kind)
+    found = item(N_("cost"), COST, values, unit="USD", source=PRICE, kind=seconds.kind)
     below, above = seconds.band
     return replace(
         found, low=found.amount * (1 - below), high=found.amount * (1 + above), guess=seconds.guess

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Final
 
+from core.budget.catalogue.models import PARTS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.simulation.timeline import StepReport, read_report
 from core.budget.training.scenario import check_recipe
 from core.language import N_, _
 from core.machine.child import lines_of
-from core.models.spec import Beyond, Indexer, LatentAttention, Mixture, ModelSpec
+from core.models.spec import Beyond, ModelSpec
 
 _NOT_SIMULATED: Final = {
     "fsdp2": N_("FSDP2 shares its weights out over several devices; one is simulated. Take fp32."),
@@ -19,7 +20,6 @@ _NOT_SIMULATED: Final = {
         "No optimizer of torch keeps fp32 moments for bf16 weights; take pure_bf16 or mixed_bf16."
     ),
 }
-_PARTS: Final = {"mixture": Mixture, "latent": LatentAttention, "indexer": Indexer}
 SIMULATED: Final = tuple(key for key in PRECISIONS if key not in _NOT_SIMULATED)
 SIMULATION_SECONDS: Final = 180
 
@@ -56,7 +56,7 @@ def read_case(line: str) -> tuple[ModelSpec, TrainingRecipe]:
     case = json.loads(line)
     spec, recipe = case["spec"], case["recipe"]
     lora = recipe["lora"]
-    for name, kind in _PARTS.items():
+    for name, kind in PARTS.items():
         spec[name] = kind(**spec[name]) if spec[name] else None
     spec |= {name: tuple(value) for name, value in spec.items() if isinstance(value, list)}
     spec["beyond"] = tuple(Beyond(**each) for each in spec["beyond"])

@@ -40,7 +40,7 @@ _REACHED: Final = N_(
     "Chowdhery et al. 2022, PaLM, appendix B: the model's own FLOPs in all seconds"
 )
 COST: Final = Formula("num_devices * seconds / 3600 * price_per_hour")
-_PRICE: Final = N_("the price that you entered, for one device and hour")
+PRICE: Final = N_("the price that you entered, for one device and hour")
 
 
 def training_seconds(
@@ -190,4 +190,4 @@ def cost(num_devices: int, seconds: float, price_per_hour: float) -> Item:
     check_range("seconds", seconds, 0, 1e30)
     check_range("price_per_hour", price_per_hour, 0, 1e6)
     values = {"num_devices": num_devices, "seconds": seconds, "price_per_hour": price_per_hour}
-    return estimated(N_("cost"), COST, values, _PRICE, 0.1, "USD")
+    return estimated(N_("cost"), COST, values, PRICE, 0.1, "USD")

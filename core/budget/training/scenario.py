@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from core.budget.catalogue.devices import DEVICES
-from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
@@ -20,7 +18,6 @@ from core.models.spec import ModelSpec
 
 RECIPE_FIELDS: Final = tuple(each.name for each in fields(TrainingRecipe))
 CLUSTER_FIELDS: Final = tuple(each.name for each in fields(Cluster) if each.name != "device")
-CHOICES: Final = ("model", "device", *CLUSTER_FIELDS, *RECIPE_FIELDS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,16 +29,6 @@ class Scenario:
     cluster: Cluster
 
     @property
-    def model(self) -> str:
-        """The model's key in the catalogue; "" for the reader's own."""
-        return _key_of(self.spec, MODELS)
-
-    @property
-    def device(self) -> str:
-        """The device's key in the catalogue; "" for the reader's own."""
-        return _key_of(self.cluster.device, DEVICES)
-
-    @property
     def choices(self) -> Mapping[str, Any]:
         """Every choice by name, the model as its spec and the device as what it is."""
         recipe = {name: getattr(self.recipe, name) for name in RECIPE_FIELDS}
@@ -49,12 +36,7 @@ class Scenario:
         return {"model": self.spec, "device": self.cluster.device, **cluster, **recipe}
 
     def tidied(self) -> "Scenario":
-        """Return the scenario with the default for every choice that plays no part in it.
-
-        >>> odd = TrainingRecipe(checkpoint_every=4)
-        >>> named_scenario("gpt2", "t4", odd).tidied() == named_scenario("gpt2", "t4")
-        True
-        """
+        """Return the scenario with the default for every choice that plays no part in it."""
         recipe, cluster = self.recipe, self.cluster
         if recipe.checkpointing != "every_k":
             recipe = replace(recipe, checkpoint_every=1)
@@ -63,33 +45,6 @@ class Scenario:
         if cluster.tensor == 1:
             cluster = replace(cluster, sequence_parallel=False)
         return replace(self, recipe=recipe, cluster=cluster)
-
-
-def named_scenario(
-    model: str,
-    device: str,
-    recipe: TrainingRecipe | None = None,
-    layout: Mapping[str, Any] | None = None,
-) -> Scenario:
-    """Return the scenario of a model and a device of the catalogues.
-
-    >>> named_scenario("llama-2-7b", "a100-80gb").spec.num_layers
-    32
-
-    Raises:
-        ValueError: If there is no such model or device.
-    """
-    check_choice("model", model, tuple(MODELS))
-    check_choice("device", device, tuple(DEVICES))
-    return Scenario(
-        spec=MODELS[model],
-        recipe=recipe or TrainingRecipe(),
-        cluster=Cluster(device=DEVICES[device], **(layout or {})),
-    )
-
-
-def _key_of(value: object, catalogue: Mapping[str, object]) -> str:
-    return next((key for key, each in catalogue.items() if each == value), "")
 
 
 def check_recipe(spec: ModelSpec, recipe: TrainingRecipe) -> None:

@@ -162,11 +162,12 @@ def bits_per_weight(spec: ModelSpec, weights: Item) -> float:
 
 def _check_rules(spec: ModelSpec, recipe: str) -> None:
     mix = GGUF_RECIPES[recipe]
+    row_lengths = spec.hidden_dim, spec.ffn_dim, spec.num_heads * spec.head_dim
     if spec.mixture is not None or spec.latent is not None:
         sentence = _("{model} has experts or latent attention: their rules are not in the recipes.")
     elif spec.learned_positions or not spec.gated or not spec.is_plain:
         sentence = _("{model} is not built like Llama: the recipes here do not hold for it.")
-    elif any(length % mix.row_size for length in _row_lengths(spec)):
+    elif any(length % mix.row_size for length in row_lengths):
         sentence = _(
             "{model} has rows that are no multiple of {size} numbers, the size of a block."
         )
@@ -175,10 +176,6 @@ def _check_rules(spec: ModelSpec, recipe: str) -> None:
     else:
         return
     raise ValueError(sentence.format(model=spec.name, recipe=recipe, size=mix.row_size))
-
-
-def _row_lengths(spec: ModelSpec) -> tuple[int, ...]:
-    return spec.hidden_dim, spec.ffn_dim, spec.num_heads * spec.head_dim
 
 
 def _tables(spec: ModelSpec) -> int:

@@ -32,7 +32,7 @@ def inspect(case: Case, box: Box) -> None:
         if len(inside) > 1:
             _show_module(box)
         elif isinstance(inside[0], Ghost):
-            _show_ghost(inside[0])
+            st.markdown(f"`{inside[0].label}` = {_told(inside[0].output)}")
         else:
             _show_node(case, inside[0])
 
@@ -48,10 +48,6 @@ def _show_module(box: Box) -> None:
             _("FLOPs backward"): [format_flops(box.flops_backward)],
         }
     )
-
-
-def _show_ghost(ghost: Ghost) -> None:
-    st.markdown(f"`{ghost.label}` = {_told(ghost.output)}")
 
 
 def _show_node(case: Case, node: Node) -> None:

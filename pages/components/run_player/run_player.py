@@ -118,6 +118,7 @@ def _run(directory: Path) -> dict[str, Any]:
     seconds = float(np.nansum(increment.records["seconds"]))
     created = datetime.fromtimestamp(float(reader.info["created"]), UTC)
     config = TrainConfig.from_json(reader.info["config"])
+    title = read_label(directory).title or config.name
     size = (reader.info.get("text") or {}).get("vocab_size")
     return {
         "run": directory.name,
@@ -127,15 +128,11 @@ def _run(directory: Path) -> dict[str, Any]:
         "events": events.needed(),
         "num_damaged": increment.num_damaged,
         "totals": {"num": len(increment.records), "seconds": seconds},
-        "titles": _titles(read_label(directory).title or config.name),
+        "titles": {key: preset_title(title, translations(key).gettext) for key in LANGUAGES},
         "parameters": f"{count_parameters(config.sizes(size)).amount:,}" if size else "",
         "made": f"{created:%Y-%m-%d}",
         "words": _words(),
     }
-
-
-def _titles(name: str) -> dict[str, str]:
-    return {key: preset_title(name, translations(key).gettext) for key in LANGUAGES}
 
 
 def _words() -> Mapping[str, Mapping[str, str]]:

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.budget.by_hand.gpt import kv_cache
-from core.budget.item import Item
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.models.generation import GeneratedToken, forward_flops, generate
 from core.models.held_bytes import held_bytes
 from core.models.spec import GPTShape
-from core.train.learning.opened import Opened
 from core.train.text.pieces import vocabulary_signs
 from core.units import format_bytes, format_count, format_percent
 from pages.models.inside_gpt.inputs import ASK, ONE_PASS, Case, opening
@@ -88,18 +86,14 @@ def generation(case: Case, drawn: Drawn) -> Shown:
                 file_name="generation",
             )
         ],
-        numbers=[(_("KV cache"), _cache(case.opened, last))],
+        # the newest token of all is not read yet
+        numbers=[(_("KV cache"), kv_cache(model.shape, last.num_seen))],
         notes=_notes(case, drawn, written),
         code=_CODE.format(
             **opening(case), num_new=drawn.num_new,
             temperature=drawn.temperature, top_k=top_k,
         ),
     )  # fmt: skip
-
-
-def _cache(opened: Opened, last: GeneratedToken) -> Item:
-    """Return the bytes of the cache; the newest token of all is not read yet."""
-    return kv_cache(opened.model.shape, last.num_seen)
 
 
 def _notes(case: Case, drawn: Drawn, written: Sequence[GeneratedToken]) -> list[str]:

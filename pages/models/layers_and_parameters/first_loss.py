@@ -12,7 +12,6 @@ from statistics import fmean
 from typing import Any, Final
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.by_hand.gpt import nats
 from core.figures.picture import Drawing, Look, Picture
@@ -159,7 +158,7 @@ def _offer_gpt2() -> None:
         _measure,
         doing=_("Drawing the weights of GPT-2 small, one block at a time …"),
         failed=_("The first loss was not measured"),
-        tell=_show_progress,
+        tell=lambda place: place.progress(measured().done),
     ):
         st.rerun()
 
@@ -172,10 +171,6 @@ def _measure() -> None:
 
     kept.done = 0.0
     kept.losses = dict(zip(GPT2_INITS, first_loss_of_gpt2(note), strict=True))
-
-
-def _show_progress(place: DeltaGenerator) -> None:
-    place.progress(measured().done)
 
 
 def first_loss_picture(

@@ -1,6 +1,6 @@
 """DDP, ZeRO and FSDP side by side, and the programs that run on two ranks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -29,12 +29,6 @@ ZERO: Final = ("ddp", "zero1", "zero2", "zero3")
 _ROW_HEIGHT: Final = {False: 4.7, True: 3.0}  # of the text's size
 _BESIDE: Final = {False: 8, True: 5}  # times the text's size, beside the longest bar: what is sent
 _FARTHEST: Final = 1.8  # times the longest bar: a capacity beyond is not drawn
-
-
-def _sizes_said(sizes: Iterable[tuple[str, float]], look: Look) -> str:
-    return _(", ").join(
-        _("{name} {size}").format(name=name, size=look.format_bytes(size)) for name, size in sizes
-    )
 
 
 def sharding_picture(ways: Sequence[Sharding], capacity: float, chosen: str, look: Look) -> Picture:
@@ -68,9 +62,13 @@ def sharding_picture(ways: Sequence[Sharding], capacity: float, chosen: str, loo
         barmode="stack",
         bargap=0.35,
     )
-    held = [(_(STRATEGIES[way.key]), way.held.amount) for way in ways]
+    name_and_size = _("{name} {size}")
+    held = [
+        name_and_size.format(name=_(STRATEGIES[way.key]), size=look.format_bytes(way.held.amount))
+        for way in ways
+    ]
     alt = _("Weights, gradients and optimizer states on one device: {parts}.").format(
-        parts=_sizes_said(held, look)
+        parts=_(", ").join(held)
     )
     return Picture(figure=figure, alt=alt, table=_sharding_table(ways, look))
 

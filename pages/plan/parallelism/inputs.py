@@ -1,6 +1,7 @@
 """What the page splits and how: the plan, with its sizes in sight."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -101,11 +102,8 @@ def choose_case() -> Case:
     seen: tuple[str, ...] = ("devices", "tensor", "stages", "model")
     if ASK.used("tab", "sharding") == "sharding":  # its program is one more
         seen = ("devices", "tensor", "model")
-    return Case(choose_plan(seen, settings, _choose_overlap))
-
-
-def _choose_overlap() -> int:
-    return ASK.slider("overlap", _("Overlap with compute, %"), 0, 100, default=0, step=5)
+    own = partial(ASK.slider, "overlap", _("Overlap with compute, %"), 0, 100, default=0, step=5)
+    return Case(choose_plan(seen, settings, own))
 
 
 def refusal(problem: ValueError) -> Shown:

@@ -71,7 +71,9 @@ def choose_case() -> Case:
         chosen.plan.serving, tensor=chosen.plan.num_devices, compute=own["compute"], mfu=own["mfu"]
     )
     _tell_cut(served)
-    served = _possible(_with_mbu(served, own["mbu"]), chosen)
+    measured = own["mbu"] == MEASURED
+    served = with_measured_mbu(served) if measured else replace(served, mbu=float(own["mbu"]))
+    served = _possible(served, chosen)
     spec = _with_heads(made, own["heads"])
     cluster = Cluster(device=device, num_devices=served.tensor)
     try:
@@ -117,10 +119,6 @@ def _choose_own() -> dict[str, Any]:
             default=0.0, step=1.0,
         ),
     }  # fmt: skip
-
-
-def _with_mbu(served: ServingPlan, mbu: str) -> ServingPlan:
-    return with_measured_mbu(served) if mbu == MEASURED else replace(served, mbu=float(mbu))
 
 
 def _possible(served: ServingPlan, chosen: Chosen) -> ServingPlan:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -94,7 +95,8 @@ def choose_case() -> Case:
         _("Time and cost"): ("tokens", *TIME),
         _("Serving"): SERVING,
     }
-    chosen = choose_plan(_in_sight(work, axes), settings, _choose_all if is_map else None)
+    own = partial(ASK.toggle, "all", _("All models and devices"), default=False)
+    chosen = choose_plan(_in_sight(work, axes), settings, own if is_map else None)
     return Case(chosen=chosen, all_in_picture=bool(chosen.own), axes=axes)
 
 
@@ -115,10 +117,6 @@ def _choose_axes() -> PlaneName:
         "axes", _("Rows × columns"), tuple(AXES), default="models_devices",
         labels=lambda axes: _(AXES[axes]),
     )  # fmt: skip
-
-
-def _choose_all() -> bool:
-    return ASK.toggle("all", _("All models and devices"), default=False)
 
 
 def way_label(way: str) -> str:

@@ -145,11 +145,6 @@ def model_label(key: str) -> str:
     return f"{shown}{_GAP}{name.replace(' ', '-')} {name.replace('-', ' ')}"
 
 
-def as_released(weight_format: str) -> str:
-    """Return what the makers' own format is called in a list."""
-    return _("as released: {format}").format(format=weight_format)
-
-
 def choose_device(inputs: Inputs, *, default: str = DEFAULT_DEVICE) -> ChosenDevice:
     """Show the list of devices, maker by maker and searchable, and return the chosen one.
 

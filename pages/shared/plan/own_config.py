@@ -67,7 +67,7 @@ def _show_fields(inputs: Inputs, text: str) -> None:
     st.file_uploader(
         _("or the file itself"),
         type="json",
-        key=_upload_key(inputs),
+        key=inputs.key("config_file"),
         on_change=_keep_upload,
         args=(inputs,),
         max_upload_size=1,
@@ -77,7 +77,7 @@ def _show_fields(inputs: Inputs, text: str) -> None:
 
 def _show_field(inputs: Inputs, text: str) -> None:
     """Show the text in use in a field of several lines, which writes what is pasted there."""
-    key = _field_key(inputs)
+    key = inputs.key("config_text")
     st.session_state[key] = text
     st.text_area(
         _("The text of a config.json from Hugging Face"),
@@ -153,22 +153,14 @@ def _fields(text: str) -> set[str]:
     return {key for key, value in language_part(json.loads(text)).items() if value is not None}
 
 
-def _field_key(inputs: Inputs) -> str:
-    return inputs.key("config_text")
-
-
-def _upload_key(inputs: Inputs) -> str:
-    return inputs.key("config_file")
-
-
 def _keep_pasted(inputs: Inputs) -> None:
     """Bring what was pasted to where the address or the session keeps it."""
-    text = str(st.session_state[_field_key(inputs)])
+    text = str(st.session_state[inputs.key("config_text")])
     _keep(inputs, _compact(text) or text)
 
 
 def _keep_upload(inputs: Inputs) -> None:
-    file = st.session_state[_upload_key(inputs)]
+    file = st.session_state[inputs.key("config_file")]
     if file is None:
         return
     try:

@@ -36,8 +36,9 @@ def one_card(case: Case) -> Shown:
     outcome = _outcome(card)
     with st.container(key=ASK.key("sheet")):
         left, right = st.columns(2, gap="large")
-        with left:
-            _show_claim(card, outcome)
+        with left, st.container(key=ASK.key("claim")):
+            st.markdown(_said(card.claim, outcome))
+            st.code(card.code, language="python", wrap_lines=True)
         with right:
             is_answered = _ask(card, outcome)
             if is_answered:
@@ -78,12 +79,6 @@ def judged(answer: Answer, *, is_true: bool) -> str:
 
 def _said(text: str, outcome: Outcome) -> str:
     return _(text).format(wrong=shown_value(outcome.wrong), right=shown_value(outcome.right))
-
-
-def _show_claim(card: Card, outcome: Outcome) -> None:
-    with st.container(key=ASK.key("claim")):
-        st.markdown(_said(card.claim, outcome))
-        st.code(card.code, language="python", wrap_lines=True)
 
 
 def _ask(card: Card, outcome: Outcome) -> bool:

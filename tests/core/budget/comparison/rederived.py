@@ -19,11 +19,12 @@ from core.budget.share import whole
 from core.budget.training.activations import activation_sizes, layer_activations
 from core.budget.training.duration import seconds_item
 from core.budget.training.memory import OVERHEADS, allocator_reserve, training_budget
-from core.budget.training.scenario import Scenario, named_scenario
+from core.budget.training.scenario import Scenario
 from core.budget.weights.adapters import adapter_widths
 from core.budget.weights.parameters import counts
 from core.models.spec import ModelSpec
 from tests.core.budget.comparison.published import PublishedFigure
+from tests.core.budget.named import named_scenario
 
 Inputs = Mapping[str, Any]
 STORED: Final = Formula("(num_params + extra_params) * bytes_each")

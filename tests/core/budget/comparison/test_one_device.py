@@ -2,11 +2,11 @@
 
 import pytest
 
-from core.budget.comparison.one_device import Calibration, calibrate, on_one_device
+from core.budget.comparison.one_device import calibrate, on_one_device
 from core.budget.item import Formula, item
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.step import simulate_step
-from core.budget.training.scenario import named_scenario
+from tests.core.budget.named import named_scenario
 from tests.core.budget.refusals import refused
 
 
@@ -36,17 +36,12 @@ PEAK = item(
 
 
 def test_an_estimate_takes_the_ratio_of_the_readers_measurement_and_says_so():
-    calibrated = calibrate(PEAK, measured=1100, estimate_then=2000)
-    assert calibrated.amount == pytest.approx(550)
+    calibrated = calibrate(PEAK, measured=1234)
+    assert calibrated.amount == pytest.approx(1234)
     assert (calibrated.kind, calibrated.name) == ("measured", "peak")
-    assert calibrated.substituted == "1,000 * 1,100 / 2,000"
+    assert calibrated.substituted == "1,000 * 1,234 / 1,000"
     assert "measurement" in calibrated.source
-
-
-def test_without_another_setting_the_measurement_itself_comes_back():
-    assert calibrate(PEAK, measured=1234).amount == 1234
 
 
 def test_a_measurement_of_something_else_is_refused():
     refused("measured is 5; it must lie between", calibrate, PEAK, measured=5)
-    refused("estimate is 0; it must lie between", Calibration, measured=1, estimate=0)

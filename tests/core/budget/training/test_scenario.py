@@ -1,19 +1,13 @@
-"""Scenarios: tidied, and named by their keys."""
-
-from dataclasses import replace
+"""Scenarios, tidied."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
-from core.budget.cluster import Cluster
 from core.budget.recipe import CHECKPOINTING, REDUCE_DTYPES, STEP_KINDS, LoRA, TrainingRecipe
 from core.budget.training.memory import training_budget
-from core.budget.training.scenario import (
-    Scenario,
-    named_scenario,
-)
+from tests.core.budget.named import named_scenario
 
 LORAS = st.builds(
     LoRA,
@@ -65,14 +59,3 @@ def test_a_tidied_scenario_needs_the_same_memory(scenario):
     except ValueError:
         return
     assert training_budget(tidy.spec, tidy.recipe, tidy.cluster).item.amount == expected
-
-
-def test_a_model_or_a_device_of_the_readers_own_has_no_key():
-    plain = named_scenario("gpt2", "t4")
-    wide = Scenario(
-        spec=replace(plain.spec, hidden_dim=999), recipe=plain.recipe, cluster=plain.cluster
-    )
-    mine = replace(plain.cluster.device, name="mine")
-    slow = Scenario(spec=plain.spec, recipe=plain.recipe, cluster=Cluster(device=mine))
-    assert (wide.model, wide.device) == ("", "t4")
-    assert (slow.model, slow.device) == ("gpt2", "")

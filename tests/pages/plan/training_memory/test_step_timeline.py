@@ -8,7 +8,6 @@ from core.budget.comparison.one_device import on_one_device
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.cases import write_case
 from core.budget.simulation.timeline import Holding, Point, StepReport
-from core.budget.training.scenario import named_scenario
 from core.figures.picture import Drawing, Look
 from core.figures.theme import MODES
 from core.units import GIB, format_bytes
@@ -19,6 +18,7 @@ from pages.plan.training_memory.step_timeline import (
     op_name,
     step_picture,
 )
+from tests.core.budget.named import named_scenario
 from tests.core.budget.simulation.test_cases import REPORT
 
 

@@ -1,11 +1,12 @@
 """The words of choices, as the page names them, and of reasons, as the formulas name them."""
 
 from core.budget.recipe import LoRA, TrainingRecipe
-from core.budget.training.scenario import CHOICES, named_scenario
+from core.budget.training.scenario import CLUSTER_FIELDS, RECIPE_FIELDS
 from pages.plan.training_memory.words import (
     CHOICE_NAMES,
     choice_text,
 )
+from tests.core.budget.named import named_scenario
 
 PLAIN = named_scenario("gpt2", "t4")
 OTHER = named_scenario(
@@ -17,7 +18,8 @@ OTHER = named_scenario(
 
 
 def test_every_choice_has_a_name_and_a_value_in_words():
-    assert set(CHOICES) - set(CHOICE_NAMES) == {"accumulation"}
+    choices = {"model", "device", *CLUSTER_FIELDS, *RECIPE_FIELDS}
+    assert choices - set(CHOICE_NAMES) == {"accumulation"}
     for name in CHOICE_NAMES:
         assert choice_text(name, PLAIN), name
     found = {name: choice_text(name, OTHER) for name in CHOICE_NAMES}
