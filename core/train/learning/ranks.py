@@ -22,12 +22,11 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.profiler import ProfilerActivity, profile
 from torch.utils._pytree import tree_map_only
 
-from core.train.config import JSON, TrainConfig
+from core.train.config import JSON
 from core.train.learning.memory_watch import MemoryWatch
 from core.train.learning.mistakes import spoil_model
 from core.train.learning.model import Model, make_model
 from core.train.learning.trainer import Forward, LaunchedStep, Trainer
-from core.train.text.tokenizers import Tokens
 
 WAIT_FOR_ORDERS: Final = timedelta(days=30)  # a class may pause a run over a holiday
 WAIT_FOR_NUMBERS: Final = timedelta(minutes=10)  # within a step no rank is that much slower
@@ -90,27 +89,16 @@ def _order(what: int = 0, first: float = 0.0, second: float = 0.0) -> Tensor:
 class RankTrainer(Trainer):
     """A trainer that is one rank of several; until `spread` it is like any other."""
 
-    def __init__(  # noqa: PLR0913  a trainer's own, and what joins it to the others
-        self,
-        config: TrainConfig,
-        training: Tokens,
-        validation: Tokens,
-        vocab_size: int,
-        device: torch.device,
-        *,
-        line: Line,
-        sharding: str,
-    ) -> None:
-        super().__init__(config, training, validation, vocab_size, device, in_bursts=False)
+    may_burst = False
+
+    def spread(self, line: Line, sharding: str) -> Self:
+        """Give all ranks the state of rank 0, then join them: from here on none steps alone."""
         self.rank, self.count = dist.get_rank(), dist.get_world_size()
         self._rows: list[JSON] = []
         self._line, self._sharding, self._is_sharded = line, sharding, sharding == "fsdp2"
         self._memory: JSON | None = None  # of the step before, if that was watched
         self._part_weight = 1.0
-        self._module: nn.Module = self.model  # what joins the gradients, once it is spread
-
-    def spread(self) -> Self:
-        """Give all ranks the state of rank 0, then join them: from here on none steps alone."""
+        self._module: nn.Module = self.model  # what joins the gradients
         backend = "nccl" if self.device.type == "cuda" else "gloo"
         self._group = dist.new_group(backend=backend, timeout=WAIT_FOR_NUMBERS)
         state = self._line.share(_state_of(self) if self.rank == 0 else None)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ from core.train.learning.schedule import (
     scheduled_learning_rate,
     validation_positions,
 )
+from core.train.text.dataset import Dataset
 from core.train.text.tokenizers import Tokens
 
 During = Callable[[str], AbstractContextManager[object]]
@@ -87,6 +88,8 @@ class Trainer:
         in_bursts: Whether numbers stay on the device; by default on CUDA only.
     """
 
+    may_burst: ClassVar = True  # whether that is the default at all
+
     def __init__(
         self,
         config: TrainConfig,
@@ -109,7 +112,7 @@ class Trainer:
         self.forward: Forward = self.model
         if config.compile:
             self.forward = torch.compile(self.model)
-        wanted = device.type == "cuda" if in_bursts is None else in_bursts
+        wanted = self.may_burst and device.type == "cuda" if in_bursts is None else in_bursts
         halts_itself = OPTIMIZERS[config.optimizer].halts_itself and config.precision != "pure_fp16"
         self.in_bursts = wanted and halts_itself
         rate_on = device if self.in_bursts else None
@@ -122,6 +125,20 @@ class Trainer:
         self.trained_seconds = 0.0  # kept by whoever drives it; a time limit is measured by it
         self.tells_next = False  # whether the next step is measured otherwise: of several ranks
         self._halted = torch.zeros((), device=device)  # 1 once a number was not finite
+
+    @classmethod
+    def of(
+        cls,
+        config: TrainConfig,
+        dataset: Dataset,
+        device: torch.device,
+        *,
+        in_bursts: bool | None = None,
+    ) -> Self:
+        """Return a fresh trainer of a text."""
+        texts = dataset.training_tokens, dataset.validation_tokens
+        size = dataset.tokenizer.vocab_size
+        return cls(config, *texts, size, device, in_bursts=in_bursts)
 
     def start_again(self) -> None:
         """Take on the weights and the empty optimizer of the first step."""

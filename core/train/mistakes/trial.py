@@ -24,13 +24,14 @@ from core.train.text.dataset import Dataset, build_dataset
 NUM_PROBES: Final = 6
 FIRST_PROBES: Final = (1, 2, 3, 5, 8)
 NUM_VALIDATIONS: Final = 3
+_CPU: Final = torch.device("cpu")
 _EVERY: Final = 10  # steps, between two lines that say how far it is
 Tell = Callable[[int], None]
 
 
 def run_trial(config: TrainConfig, dataset: Dataset, tell: Tell = lambda _step: None) -> Rows:
     """Return what a run of that config does, up to its first number that is not finite."""
-    trainer = _trainer(config, dataset)
+    trainer = Trainer.of(config, dataset, _CPU)
     results: list[StepResult] = []
     probes: list[Probe] = []
     validations: list[tuple[int, float, float]] = []
@@ -50,16 +51,6 @@ def run_trial(config: TrainConfig, dataset: Dataset, tell: Tell = lambda _step: 
 def _spread(count: int, num_steps: int) -> tuple[int, ...]:
     """Return the last step and others evenly before it."""
     return tuple(round(num_steps * part / count) for part in range(1, count + 1))
-
-
-def _trainer(config: TrainConfig, dataset: Dataset) -> Trainer:
-    return Trainer(
-        config,
-        dataset.training_tokens,
-        dataset.validation_tokens,
-        dataset.tokenizer.vocab_size,
-        torch.device("cpu"),
-    )
 
 
 def _rows(
@@ -137,7 +128,7 @@ def _second_try(
     """Return a trainer before the same step, with these weights: in float32, its loop healthy."""
     config = trainer.config
     mistake = "" if config.mistake in OF_THE_LOOP else config.mistake
-    second = _trainer(replace(config, precision="fp32", mistake=mistake), dataset)
+    second = Trainer.of(replace(config, precision="fp32", mistake=mistake), dataset, _CPU)
     with torch.no_grad():
         for weight, value in zip(second.model.parameters(), weights, strict=True):
             weight.copy_(value)

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
@@ -21,16 +21,13 @@ from core.train.config import TrainConfig
 from core.train.control.device import hold_device
 from core.train.learning.memory_watch import MemoryWatch
 from core.train.learning.optimizers import make_optimizer
-from core.train.learning.precision import (
-    multiply_fp32_in_fp32,
-    num_training_threads,
-    pick_device,
-)
+from core.train.learning.precision import multiply_fp32_in_fp32, num_training_threads
 from core.train.learning.trainer import Trainer
 from core.train.recipes.choices import HOLDER, TURN, Comparison
 from core.train.text.dataset import Dataset, dataset_of
 
 Line = dict[str, Any]
+_CPU: Final = torch.device("cpu")
 
 
 @dataclass(slots=True)
@@ -75,7 +72,7 @@ def race(comparison: Comparison) -> Iterator[Line]:
     dataset = dataset_of(configs[0])
     for place, config in enumerate(configs):
         yield {"recipe": place, "memory": held_bytes(config, dataset)}
-    runners = [Runner(_trainer(config, dataset)) for config in configs]
+    runners = [Runner(Trainer.of(config, dataset, _CPU)) for config in configs]
     for begin in range(0, comparison.num_steps, TURN):
         for place, runner in enumerate(runners):
             if not runner.is_over:
@@ -85,16 +82,11 @@ def race(comparison: Comparison) -> Iterator[Line]:
 
 def held_bytes(config: TrainConfig, dataset: Dataset) -> Line:
     """Return the bytes of the second step of a recipe, when no other model is alive."""
-    trainer = _trainer(config, dataset)
+    trainer = Trainer.of(config, dataset, _CPU)
     trainer.train_step()
     watch = MemoryWatch(trainer.model, trainer.optimizer)
     trainer.train_step(watch)
     return watch.result.to_json()
-
-
-def _trainer(config: TrainConfig, dataset: Dataset) -> Trainer:
-    tokens = dataset.training_tokens, dataset.validation_tokens
-    return Trainer(config, *tokens, dataset.tokenizer.vocab_size, pick_device(config.device))
 
 
 def _before(trainer: Trainer) -> tuple[dict[str, Any], list[Tensor]]:

@@ -64,7 +64,7 @@ for sharding, changes in json.loads(sys.argv[2]):
     config = TrainConfig.from_json({**json.loads(sys.argv[1]), **changes})
     found, rows = [], []
     for num_steps in (config.num_steps, 10):
-        several = trainer(RankTrainer, config, line=line, sharding=sharding).spread()
+        several = trainer(RankTrainer, config).spread(line, sharding)
         if several.rank:
             several.follow()
             continue
