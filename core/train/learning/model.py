@@ -1,5 +1,7 @@
 """The model of a config: our GPT or the Llama-like one, on its device, in its format."""
 
+from typing import Any
+
 import torch
 
 from core.models.gpt import GPT
@@ -13,21 +15,15 @@ Model = GPT | Llama
 
 def make_model(config: TrainConfig, vocab_size: int, device: torch.device | str = "cpu") -> Model:
     """Return the model with fresh weights, drawn from torch's own generator in float32."""
-    in_fp32 = config.precision == "bf16_fp32_attention"
+    how: dict[str, Any] = {
+        "attention_in_fp32": config.precision == "bf16_fp32_attention",
+        "dropout": config.dropout,
+        "checkpointing": config.checkpointing,
+    }
     if config.family == "llama":
-        model: Model = Llama(
-            config.spec(vocab_size),
-            attention_in_fp32=in_fp32,
-            dropout=config.dropout,
-            checkpointing=config.checkpointing,
-        )
+        model: Model = Llama(config.spec(vocab_size), **how)
     else:
-        model = GPT(
-            config.shape(vocab_size),
-            attention_in_fp32=in_fp32,
-            dropout=config.dropout,
-            checkpointing=config.checkpointing,
-        )
-        if config.lora_rank:
-            add_adapters(model, config.lora_rank)
+        model = GPT(config.shape(vocab_size), **how)
+    if config.lora_rank:
+        add_adapters(model, config.lora_rank)
     return model.to(device, weight_dtype(config.precision))
