@@ -31,7 +31,7 @@ def choose_case() -> Case:
     preset = ASK.selectbox(
         "preset", _("Experiment"), (*PRESETS, OWN), default="master", labels=_title
     )
-    comparison = _own() if preset == OWN else PRESETS[preset].comparison()
+    comparison = _own() if preset == OWN else PRESETS[preset].comparison
     over = ASK.segmented("over", _("Curves over"), _OVER, default="step")
     return Case(preset="" if preset == OWN else preset, comparison=comparison, over=over)
 
