@@ -124,6 +124,7 @@ class Trainer:
         self.learning_rate_multiplier = 1.0
         self.trained_seconds = 0.0  # kept by whoever drives it; a time limit is measured by it
         self.tells_next = False  # whether the next step is measured otherwise: of several ranks
+        self.rows: list[dict[str, Any]] = []  # what ranks told of a step, until somebody takes them
         self._halted = torch.zeros((), device=device)  # 1 once a number was not finite
 
     @classmethod
@@ -316,13 +317,9 @@ class Trainer:
         """Return what the optimizer knows."""
         return self.optimizer.state_dict()
 
-    def whole_model(self) -> AbstractContextManager[Model]:
-        """Give the model to somebody who uses it alone; a trainer of several ranks may make one."""
-        return nullcontext(self.model)
-
-    def take_rows(self) -> list[dict[str, Any]]:
-        """Return what ranks told of the last step; a trainer that is alone has none."""
-        return []
+    def whole_model(self) -> Model:
+        """Return the model for somebody who uses it alone; of several ranks one may be made."""
+        return self.model
 
     @torch.no_grad()
     def validation_loss(self) -> float:

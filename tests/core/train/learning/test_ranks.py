@@ -52,7 +52,8 @@ def lead(trainer, num_steps):
         held = (trainer.training, trainer.validation)
         watch = MemoryWatch(trainer.model, trainer.optimizer, held) if due else None
         losses.append(trainer.train_step(watch).loss)
-        rows.extend(trainer.take_rows())
+        rows.extend(trainer.rows)
+        trainer.rows.clear()
     return losses
 
 def told(trainer, losses):
