@@ -24,7 +24,6 @@ from torch.utils._pytree import tree_map_only
 
 from core.train.config import JSON
 from core.train.learning.memory_watch import MemoryWatch
-from core.train.learning.mistakes import spoil_model
 from core.train.learning.model import Model, make_model
 from core.train.learning.trainer import Forward, LaunchedStep, Trainer
 
@@ -264,7 +263,6 @@ class RankTrainer(Trainer):
         if not self._is_sharded:
             return self.model
         model = make_model(self.config, self.vocab_size, self.device)
-        spoil_model(model, self.config.mistake)
         model.load_state_dict(self.weights())
         return model
 

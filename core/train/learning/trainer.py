@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.amp import GradScaler
 
 from core.train.config import TrainConfig
-from core.train.learning.mistakes import divisor_of, spoil_model, starts_of
+from core.train.learning.mistakes import divisor_of, starts_of
 from core.train.learning.model import Model, make_model
 from core.train.learning.optimizers import OPTIMIZERS, make_optimizer
 from core.train.learning.precision import compute_in
@@ -107,7 +107,6 @@ class Trainer:
         self.validation = _on_device(validation, device)
         self.vocab_size = vocab_size
         self.model = make_model(config, vocab_size, device)
-        spoil_model(self.model, config.mistake)
         # What gives the loss; its weights are the model's, whatever is made of it.
         self.forward: Forward = self.model
         if config.compile:
@@ -145,7 +144,6 @@ class Trainer:
         """Take on the weights and the empty optimizer of the first step."""
         torch.manual_seed(self.config.seed)
         fresh = make_model(self.config, self.vocab_size, self.device)
-        spoil_model(fresh, self.config.mistake)
         self.model.load_state_dict(fresh.state_dict())
         self.optimizer.state.clear()
         self.optimizer.zero_grad(set_to_none=True)

@@ -85,7 +85,7 @@ def curves_tab(case: Case) -> Shown:
         headline=_headline(case, pair, found),
         line=found.evidence if found and case.is_open else "",
         charts=[Chart(picture=picture, file_name="break-it")],
-        notes=[*_notes(case, pair), *(_elsewhere() if own is None else [])],
+        notes=_notes(case, pair, is_own=own is not None),
     )
 
 
@@ -129,20 +129,16 @@ def _headline(case: Case, pair: Pair, found: Finding | None) -> str:
     return text.format(first=f"{losses[0]:.2f}", end=f"{end_of(losses):.2f}")
 
 
-def _elsewhere() -> list[str]:
-    recorded = recorded_pairs()
-    text = _("Recorded on {date} on a machine with {cores} CPU cores, seed {seed}.")
-    return [text.format(date=recorded.date, cores=recorded.num_cores, seed=recorded.seed)]
-
-
-def _notes(case: Case, pair: Pair) -> list[str]:
-    if not case.is_open:
-        return []
-    notes = [_(case.switch.why)]
+def _notes(case: Case, pair: Pair, *, is_own: bool) -> list[str]:
+    notes = [_(case.switch.why)] if case.is_open else []
     outcome = outcome_of(pair["healthy"], pair["broken"])
-    if outcome != case.switch.outcome:
+    if case.is_open and outcome != case.switch.outcome:
         text = _("With this seed the curve does otherwise than usual: {outcome}.")
         notes.append(text.format(outcome=_(OUTCOMES[outcome])))
+    if not is_own:
+        recorded = recorded_pairs()
+        text = _("Recorded on {date} on a machine with {cores} CPU cores, seed {seed}.")
+        notes.append(text.format(date=recorded.date, cores=recorded.num_cores, seed=recorded.seed))
     return notes
 
 

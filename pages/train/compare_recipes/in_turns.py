@@ -45,7 +45,9 @@ def in_turns(case: Case, place: DeltaGenerator) -> Shown:
     with place:
         _offer_start(case, is_again=kept is not None)
     if not results:
-        return Shown(headline=_headline_before(case), notes=[_plan_note(case.comparison)])
+        names = _(" against ").join(case.comparison.names)
+        headline = _("{names}: not trained on this machine yet").format(names=names)
+        return Shown(headline=headline, notes=[_plan_note(case.comparison)])
     is_part = any(result.num_steps < case.comparison.num_steps and not result.tensor
                   for result in results)  # fmt: skip
     notes = [] if kept else [_("Recorded on another machine; Train here shows this one.")]
@@ -98,12 +100,6 @@ def _watch(case: Case, race: Race) -> None:
             done=done, steps=case.comparison.num_steps))  # fmt: skip
 
 
-def _headline_before(case: Case) -> str:
-    return _("{names}: not trained on this machine yet").format(
-        names=_(" against ").join(case.comparison.names)
-    )
-
-
 def _plan_note(comparison: Comparison) -> str:
     configs = [comparison.config(option) for option in comparison.options]
     config, rates = configs[0], dict.fromkeys(f"{each.learning_rate:g}" for each in configs)
@@ -124,7 +120,9 @@ def bought(comparison: Comparison, results: Results) -> str:
         said = [_reached(name, result) for name, result in zip(names, results, strict=True)]
         return _("Validation loss: {parts}").format(parts=_("; ").join(said))
     first, last = results
-    parts = (_loss_words(last.last - first.last), _bytes_words(last, first), _time(last, first))
+    ratio = f"{last.total_seconds / first.total_seconds:.2f}"
+    time = _("{ratio} × the time").format(ratio=ratio)
+    parts = (_loss_words(last.last - first.last), _bytes_words(last, first), time)
     return _("“{name}” in place of “{other}”: {differences}").format(
         name=names[1], other=names[0], differences=_(", ").join(parts)
     )
@@ -166,10 +164,6 @@ def _bytes_words(last: Result, first: Result) -> str:
         return _("the same peak")
     words = _("{amount} more at the peak") if difference > 0 else _("{amount} less at the peak")
     return words.format(amount=look().format_bytes(abs(difference)))
-
-
-def _time(last: Result, first: Result) -> str:
-    return _("{ratio} × the time").format(ratio=f"{last.total_seconds / first.total_seconds:.2f}")
 
 
 def _rounded_away(comparison: Comparison, results: Results) -> list[str]:
@@ -296,8 +290,7 @@ def _measured(result: Result) -> list[Item]:
     sizes = {name: result.held(name) for name in _CATEGORIES}
     kind: dict[str, Any] = {"unit": "bytes", "source": "", "kind": "measured"}
     return [
-        Item(name=name, amount=size, low=size, high=size, **kind)
-        for name, size in sizes.items()
+        Item(name=name, amount=size, low=size, high=size, **kind) for name, size in sizes.items()
     ]
 
 
