@@ -10,7 +10,7 @@ import resource
 import statistics
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from core.train.recipes.choices import PRESETS, Preset
@@ -61,7 +61,7 @@ def _race(preset: Preset, seed: int) -> tuple[list[Result], float]:
     """Return the results and the CPU seconds: those of a quiet machine, for it has one thread."""
     before = _cpu_seconds()
     results: list[Result] = []
-    for grown in run_race(preset.comparison(seed), threads=1):
+    for grown in run_race(replace(preset.comparison, seed=seed), threads=1):
         results = list(grown)
     return results, _cpu_seconds() - before
 

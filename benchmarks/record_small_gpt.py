@@ -32,13 +32,7 @@ def small_config(num_steps: int = NUM_STEPS) -> TrainConfig:
 def record(config: TrainConfig, dataset: Dataset) -> Recording:
     """Train and return what the model was at its milestones; tells each one on stderr."""
     tokenizer = CharacterTokenizer.of(dataset.text)
-    trainer = Trainer(
-        config,
-        dataset.training_tokens,
-        dataset.validation_tokens,
-        tokenizer.vocab_size,
-        torch.device("cpu"),
-    )
+    trainer = Trainer.of(config, dataset, torch.device("cpu"))
     sampler = Sampler(dataset.text, tokenizer, dataset.prompt, config.seed, "fp32")
     weights, losses = {}, {}
     for step in milestone_steps(config.num_steps):

@@ -42,20 +42,10 @@ class Llama(Decoder):
             kernels = replace(kernels, dropout=nn.Dropout(dropout))
         super().__init__(spec, kernels)
         self.dropout, self.checkpointing = dropout, checkpointing
+        self.shape = GPTShape(**{name: getattr(spec, name) for name in GPTShape.__slots__})
         for weight in self.parameters():
             if weight.dim() == 2:
                 nn.init.normal_(weight, mean=0.0, std=INIT_STD)
-
-    @property
-    def shape(self) -> GPTShape:
-        """The sizes that every family has."""
-        return GPTShape(
-            num_layers=self.spec.num_layers,
-            hidden_dim=self.spec.hidden_dim,
-            num_heads=self.spec.num_heads,
-            vocab_size=self.spec.vocab_size,
-            seq_len=self.spec.seq_len,
-        )
 
     def hidden(self, token_ids: Tensor) -> Tensor:
         """Return what the head reads: (B, T) ids to (B, T, C)."""

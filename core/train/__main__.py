@@ -1,6 +1,5 @@
 """The command line of a run: `python -m core.train start`, `list`, `export` and the rest."""
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from core.train.export.script import SCRIPT_FILE, write_script
 from core.train.export.weights import write_safetensors
 from core.train.run import shelf
 from core.train.run.directory import checkpoint_step, read_info, runs_directory
-from core.train.run.disk import storage_error
+from core.train.run.disk import write_atomically
 from core.train.run.reader import LEFT_OUT, RunReader
 from core.train.run.records import COLUMNS, csv_lines, newest
 from core.train.run.state import read_state, state_sentence
@@ -117,21 +116,15 @@ def _export(chosen: Namespace) -> Iterator[str]:
 def _export_steps(chosen: Namespace) -> Iterator[str]:
     increment = RunReader(_run(chosen)).read_new()
     records = newest(increment.records)
-    target = chosen.csv or chosen.parquet
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        if chosen.csv:
-            with temporary.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(csv_lines(records))
-        else:
-            import pandas as pd
+    if chosen.csv:
+        content: str | bytes = "".join(csv_lines(records))
+    else:
+        import pandas as pd
 
-            table = pd.DataFrame({name: records[name] for name in COLUMNS})
-            table.to_parquet(temporary, index=False)
-        temporary.replace(target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise storage_error(target, error) from error
+        table = pd.DataFrame({name: records[name] for name in COLUMNS})
+        content = table.to_parquet(index=False)
+    target = chosen.csv or chosen.parquet
+    write_atomically(target, content)
     yield f"{len(records)} steps written to {target}"
     if increment.num_damaged:
         yield LEFT_OUT.format(count=f"{increment.num_damaged:,}")

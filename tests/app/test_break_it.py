@@ -45,7 +45,7 @@ def test_a_prediction_runs_both_sides_and_shows_this_runs_own_numbers(open_page,
     app = commit(app, "break_answer_normal_init", 1)
     assert asked == [("normal_init", 7)]
     assert headline(app).startswith("The first loss is 27.77")
-    assert "with the mistake: 100 steps, loss 27.77" in alt(app)
+    assert "with the mistake goes from 27.77" in alt(app)
     assert not any("Recorded on" in each for each in captions(app))
     assert codes(app)[:2] == [SWITCHES["normal_init"].wrong.strip(),
                               SWITCHES["normal_init"].right.strip()]  # fmt: skip

@@ -16,6 +16,7 @@ from core.train.start.plan import predict_run
 from core.train.text.dataset import dataset_of
 from core.train.worker.checkpoint import save_checkpoint
 from pages.train.live_run import fork as fork_room
+from pages.train.live_run import start as start_room
 from tests.app.shown import captions, said
 
 PAGE = "train/live_run"
@@ -47,7 +48,7 @@ def forked(monkeypatch):
         return runs_directory() / CHILD
 
     monkeypatch.setattr(fork_room, "start_fork", start_fork)
-    monkeypatch.setattr(fork_room, "measure", lambda *_: None)
+    monkeypatch.setattr(start_room, "measure", lambda *_: None)
     return made
 
 

@@ -5,8 +5,8 @@ against the real module, its gradients, its optimizer and the tensors that autog
 (tests/core/budget).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from core.budget.item import Formula, Item, Number, counted, estimated, total
@@ -18,60 +18,32 @@ Precision = Literal[
 ]
 Sizes = GPTShape | ModelSpec  # of our GPT, or of the Llama-like model
 
-PARAMETERS = {
-    "embeddings": Formula("(vocab_size + seq_len) * hidden_dim"),
-    "attention": Formula("num_layers * 4 * hidden_dim ** 2"),
-    "feed_forward": Formula("num_layers * 8 * hidden_dim ** 2"),
-    "norms": Formula("(2 * num_layers + 1) * hidden_dim"),
-}
-LLAMA_PARAMETERS = {
-    "embeddings": Formula("vocab_size * hidden_dim"),
-    "attention": Formula("num_layers * (2 * hidden_dim ** 2 + 2 * hidden_dim * kv_dim)"),
-    "feed_forward": Formula("num_layers * 3 * hidden_dim * ffn_dim"),
-    "norms": Formula("(2 * num_layers + 1) * hidden_dim"),
-}
-NUM_TENSORS = Formula("6 * num_layers + 3")
-LLAMA_TENSORS = Formula("9 * num_layers + 2")
-
 WEIGHTS = Formula("num_params * value_bytes")
-GRADIENTS = Formula("num_params * value_bytes")
 KV_CACHE = Formula("2 * num_layers * num_tokens * hidden_dim * 4")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class States:
-    """What an optimizer of torch keeps: numbers as wide as the weights, and fp32 step counts."""
-
-    rule: Formula
-    source: str
-
-
-_TWO_MOMENTS = "num_params * 2 * value_bytes + num_tensors * 4"
+_TWO_MOMENTS = Formula("num_params * 2 * value_bytes + num_tensors * 4")
+_ONE_MOMENT = Formula("num_params * value_bytes + num_tensors * 4")
 _TORCH = N_("the state of torch's own class, counted over its tensors")
-STATES: Final[Mapping[str, States]] = {
-    "adamw": States(
-        rule=Formula(_TWO_MOMENTS),
-        source=N_("Loshchilov & Hutter 2019, Decoupled Weight Decay Regularization: two moments"),
+# What an optimizer of torch keeps, numbers as wide as the weights and fp32 step counts; its source.
+STATES: Final[Mapping[str, tuple[Formula, str]]] = {
+    "adamw": (
+        _TWO_MOMENTS,
+        N_("Loshchilov & Hutter 2019, Decoupled Weight Decay Regularization: two moments"),
     ),
-    "adam": States(rule=Formula(_TWO_MOMENTS), source=N_("Kingma & Ba 2015, Adam: two moments")),
-    "sgd": States(rule=Formula("0"), source=_TORCH),
-    "momentum": States(rule=Formula("num_params * value_bytes"), source=_TORCH),
-    "rmsprop": States(rule=Formula("num_params * value_bytes + num_tensors * 4"), source=_TORCH),
-    "adagrad": States(rule=Formula("num_params * value_bytes + num_tensors * 4"), source=_TORCH),
-    "muon": States(
-        rule=Formula(
+    "adam": (_TWO_MOMENTS, N_("Kingma & Ba 2015, Adam: two moments")),
+    "sgd": (Formula("0"), _TORCH),
+    "momentum": (Formula("num_params * value_bytes"), _TORCH),
+    "rmsprop": (_ONE_MOMENT, _TORCH),
+    "adagrad": (_ONE_MOMENT, _TORCH),
+    "muon": (
+        Formula(
             "num_in_matrices * value_bytes + (num_params - num_in_matrices) * 2 * value_bytes"
             " + num_other_tensors * 4"
         ),
-        source=N_("Jordan et al. 2024, Muon: one moment for each matrix in a block"),
+        N_("Jordan et al. 2024, Muon: one moment for each matrix in a block"),
     ),
 }
-
-# Bytes that autograd keeps for the backward pass. Outside the blocks: ids, targets and positions,
-# the final norm, the log-softmax in fp32; in each layer, per token and unit of width, what follows;
-# then the norms' mean and 1/std, the attention's log-sum-exp, and 16-bit copies of weights.
-_OUTSIDE = "num_tokens * (16 + 4 * vocab_size{norm}) + 8 * seq_len + 4"
-_DROPPED = " + 2 * dropout_bytes * hidden_dim"  # what dropout multiplies by, of each half
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,161 +53,195 @@ class Kept:
     Attributes:
         layer: Bytes of one layer.
         outside: Bytes of all that is in no layer.
-        value_bytes: Of one number of the weights, their gradients and moments.
-        block_input: Bytes of one number that goes from block to block.
+        value_bytes: Of one number of the weights, their gradients and moments, and of the
+            residual stream.
         shared: Bytes that all layers keep together, and checkpointing only holds.
     """
 
     layer: str
     outside: str
     value_bytes: int = 4
-    block_input: int = 4
     shared: str = ""
 
     def rule(self, *, checkpointing: bool) -> Formula:
         """Return the bytes of the whole forward pass."""
         if checkpointing:
-            kept_input = f"num_tokens * {self.block_input} * hidden_dim"
+            kept_input = f"num_tokens * {self.value_bytes} * hidden_dim"
             return Formula(f"num_layers * {kept_input} + {self.outside}")
         return Formula(f"num_layers * ({self.layer}){self.shared} + {self.outside}")
 
 
-def _gpt(per_token: str, copies: str, norm: str, *, extra: str = "", pure: bool = False) -> Kept:
-    width = 2 if pure else 4
-    return Kept(
-        layer=f"num_tokens * ({per_token}{_DROPPED} + 4 * num_heads){copies}",
-        outside=_OUTSIDE.format(norm=norm) + extra,
-        value_bytes=width,
-        block_input=width,
-    )
-
-
-_COPIES = " + 24 * hidden_dim ** 2"
 _HEAD_COPIES = " + 2 * hidden_dim * vocab_size"
-_AUTOCAST_NORM = " + 8 + 6 * hidden_dim"
-_AUTOCAST = _gpt("36 * hidden_dim + 16", _COPIES, _AUTOCAST_NORM, extra=_HEAD_COPIES)
-_SCALED = _gpt("36 * hidden_dim + 16", _COPIES, _AUTOCAST_NORM, extra=f"{_HEAD_COPIES} + 4")
-_PURE = _gpt("32 * hidden_dim + 8", "", " + 4 + 4 * hidden_dim", pure=True)
-ACTIVATIONS: dict[Precision, Kept] = {
-    "fp32": _gpt("64 * hidden_dim + 16", "", " + 8 + 8 * hidden_dim"),
-    "bf16": _AUTOCAST,
-    "fp16": _SCALED,  # 4 more: the factor that scales the loss
-    "fp16_unscaled": _AUTOCAST,
-    "bf16_fp32_attention": _gpt(
-        "46 * hidden_dim + 16", _COPIES, _AUTOCAST_NORM, extra=_HEAD_COPIES
-    ),
-    "pure_bf16": _PURE,
-    "pure_fp16": _PURE,
-}
 
 
-def _llama(per_token: str, copies: str, norm: str, *, extra: str = "", pure: bool = False) -> Kept:
-    width = 2 if pure else 4
-    return Kept(
-        layer=f"num_tokens * ({per_token}{_DROPPED} + 8 + 4 * num_heads){copies}",
-        outside=(f"num_tokens * (16 + 4 * vocab_size + 4 + {norm} * hidden_dim) + 4{extra}"),
-        value_bytes=width,
-        block_input=width,
-        shared=f" + 2 * {width} * seq_len * head_dim",  # the rotary angles
+def _kept(
+    per_token: Sequence[str], copies: str, outside: str, norms: Sequence[str], shared: str = ""
+) -> dict[Precision, Kept]:
+    """Return the bytes that autograd keeps for the backward pass.
+
+    Outside the blocks: ids, targets and positions, the final norm, the log-softmax in fp32; in each
+    layer what is kept `per_token`: in fp32, in 16 bits, there with attention in fp32, and all in
+    16 bits. Then what dropout multiplies by, the attention's log-sum-exp, and `copies` of weights
+    in 16 bits. `norms`: of the final norm in fp32, in 16 bits, and all in 16 bits.
+    """
+    layer = "num_tokens * ({} + 2 * dropout_bytes * hidden_dim + 4 * num_heads)"
+    in_fp32, mixed, fp32_attention, pure = map(layer.format, per_token)
+    ends = [outside.format(norm=norm) for norm in norms]
+    autocast = Kept(
+        layer=mixed + copies, outside=ends[1] + _HEAD_COPIES, shared=shared.format(width=4)
     )
+    all_in_16_bits = Kept(layer=pure, outside=ends[2], value_bytes=2, shared=shared.format(width=2))
+    return {
+        "fp32": replace(autocast, layer=in_fp32, outside=ends[0]),
+        "bf16": autocast,
+        "fp16": replace(autocast, outside=f"{autocast.outside} + 4"),  # what scales the loss
+        "fp16_unscaled": autocast,
+        "bf16_fp32_attention": replace(autocast, layer=fp32_attention + copies),
+        "pure_bf16": all_in_16_bits,
+        "pure_fp16": all_in_16_bits,
+    }
 
 
-_LLAMA_COPIES = " + 4 * hidden_dim ** 2 + 4 * hidden_dim * kv_dim + 6 * hidden_dim * ffn_dim"
-_LLAMA_16 = "26 * hidden_dim + 2 * (2 * hidden_dim + 2 * kv_dim) + 8 * ffn_dim"
-_LLAMA_AUTOCAST = _llama(_LLAMA_16, _LLAMA_COPIES, "10", extra=_HEAD_COPIES)
-_LLAMA_PURE = _llama(
-    "16 * hidden_dim + 2 * (2 * hidden_dim + 2 * kv_dim) + 8 * ffn_dim", "", "8", pure=True
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Family:
+    """The rules of one kind of model.
+
+    Attributes:
+        parameters: In four parts; the tied head counts once.
+        num_tensors: Of parameters.
+        num_matrices: In one block.
+        activations: What autograd keeps.
+        flops: Of one training step.
+        source: Where they were counted.
+    """
+
+    parameters: Mapping[str, Formula]
+    num_tensors: Formula
+    num_matrices: int
+    activations: Mapping[Precision, Kept]
+    flops: Formula
+    source: str
+
+
+_NORMS = Formula("(2 * num_layers + 1) * hidden_dim")
+_FLOPS = (
+    "num_tokens * (6 * num_layers * {matrices} + 6 * vocab_size * hidden_dim"
+    " + 12 * num_layers * hidden_dim * seq_len)"
 )
-LLAMA_ACTIVATIONS: dict[Precision, Kept] = {
-    "fp32": _llama("24 * hidden_dim + 4 * (2 * hidden_dim + 2 * kv_dim) + 16 * ffn_dim", "", "12"),
-    "bf16": _LLAMA_AUTOCAST,
-    "fp16": _llama(_LLAMA_16, _LLAMA_COPIES, "10", extra=f"{_HEAD_COPIES} + 4"),
-    "fp16_unscaled": _LLAMA_AUTOCAST,
-    "bf16_fp32_attention": _llama(
-        "26 * hidden_dim + 4 * (2 * hidden_dim + 2 * kv_dim) + 2 * hidden_dim + 8 * ffn_dim",
-        _LLAMA_COPIES,
-        "10",
-        extra=_HEAD_COPIES,
+_PROJECTED = "(2 * hidden_dim + 2 * kv_dim)"  # queries, keys, values and what is mixed of them
+GPT: Final = Family(
+    parameters={
+        "embeddings": Formula("(vocab_size + seq_len) * hidden_dim"),
+        "attention": Formula("num_layers * 4 * hidden_dim ** 2"),
+        "feed_forward": Formula("num_layers * 8 * hidden_dim ** 2"),
+        "norms": _NORMS,
+    },
+    num_tensors=Formula("6 * num_layers + 3"),
+    num_matrices=4,
+    activations=_kept(
+        [
+            "64 * hidden_dim + 16",
+            "36 * hidden_dim + 16",
+            "46 * hidden_dim + 16",
+            "32 * hidden_dim + 8",
+        ],
+        " + 24 * hidden_dim ** 2",
+        "num_tokens * (16 + 4 * vocab_size + {norm} * hidden_dim) + 8 * seq_len + 4",
+        ["8 + 8", "8 + 6", "4 + 4"],
     ),
-    "pure_bf16": _LLAMA_PURE,
-    "pure_fp16": _LLAMA_PURE,
-}
-
-STEP_FLOPS = Formula(
-    "num_tokens * (6 * num_layers * 12 * hidden_dim ** 2 + 6 * vocab_size * hidden_dim"
-    " + 12 * num_layers * hidden_dim * seq_len)"
+    flops=Formula(_FLOPS.format(matrices="12 * hidden_dim ** 2")),
+    source=N_("counted over the layers of core.models.gpt"),
 )
-LLAMA_FLOPS = Formula(
-    "num_tokens * (6 * num_layers * (2 * hidden_dim ** 2 + 2 * hidden_dim * kv_dim"
-    " + 3 * hidden_dim * ffn_dim) + 6 * vocab_size * hidden_dim"
-    " + 12 * num_layers * hidden_dim * seq_len)"
+LLAMA: Final = Family(
+    parameters={
+        "embeddings": Formula("vocab_size * hidden_dim"),
+        "attention": Formula("num_layers * (2 * hidden_dim ** 2 + 2 * hidden_dim * kv_dim)"),
+        "feed_forward": Formula("num_layers * 3 * hidden_dim * ffn_dim"),
+        "norms": _NORMS,
+    },
+    num_tensors=Formula("9 * num_layers + 2"),
+    num_matrices=7,
+    activations=_kept(
+        [
+            f"24 * hidden_dim + 4 * {_PROJECTED} + 16 * ffn_dim + 8",
+            f"26 * hidden_dim + 2 * {_PROJECTED} + 8 * ffn_dim + 8",
+            f"28 * hidden_dim + 4 * {_PROJECTED} + 8 * ffn_dim + 8",
+            f"16 * hidden_dim + 2 * {_PROJECTED} + 8 * ffn_dim + 8",
+        ],
+        " + 4 * hidden_dim ** 2 + 4 * hidden_dim * kv_dim + 6 * hidden_dim * ffn_dim",
+        "num_tokens * (16 + 4 * vocab_size + {norm} * hidden_dim) + 4",
+        ["4 + 12", "4 + 10", "4 + 8"],
+        " + 2 * {width} * seq_len * head_dim",  # the rotary angles
+    ),
+    flops=Formula(
+        _FLOPS.format(
+            matrices="(2 * hidden_dim ** 2 + 2 * hidden_dim * kv_dim + 3 * hidden_dim * ffn_dim)"
+        )
+    ),
+    source=N_("counted over the layers of core.models.llama"),
 )
 
-_MODULE = N_("counted over the layers of core.models.gpt")
-_LLAMA_MODULE = N_("counted over the layers of core.models.llama")
 _SAVED = N_("tensors saved by autograd, counted over the operations of core.models.gpt")
 _RUN = N_("one forward pass of core.models.gpt on this machine")
 _UNIFORM = N_("the cross-entropy of 1 / V for each of V tokens")
 _KAPLAN = N_("Kaplan et al. 2020, Scaling Laws, table 1, with the head and full attention")
 
 
-def _sizes(of: Sizes) -> dict[str, Number]:
-    sizes: dict[str, Number] = {
-        "num_layers": of.num_layers,
-        "hidden_dim": of.hidden_dim,
-        "num_heads": of.num_heads,
-        "vocab_size": of.vocab_size,
-        "seq_len": of.seq_len,
-    }
-    if isinstance(of, ModelSpec):
-        sizes["head_dim"], sizes["ffn_dim"] = of.head_dim, of.ffn_dim
-        sizes["kv_dim"] = of.num_kv_heads * of.head_dim
-    return sizes
+def family_of(of: Sizes) -> Family:
+    """Return the rules of a model."""
+    return LLAMA if isinstance(of, ModelSpec) else GPT
+
+
+def sizes_of(of: Sizes) -> dict[str, Number]:
+    """Return what the rules call a model's sizes."""
+    names = ("num_layers", "hidden_dim", "num_heads", "vocab_size", "seq_len", "head_dim")
+    sizes: dict[str, Number] = {name: getattr(of, name) for name in (*names, "ffn_dim")}
+    key_heads = of.num_kv_heads if isinstance(of, ModelSpec) else of.num_heads
+    return {**sizes, "kv_dim": key_heads * of.head_dim}
 
 
 def kept(of: Sizes, precision: Precision) -> Kept:
     """Return what one forward pass of a model keeps, as rules."""
-    table = LLAMA_ACTIVATIONS if isinstance(of, ModelSpec) else ACTIVATIONS
-    return table[precision]
+    return family_of(of).activations[precision]
 
 
 def count_parameters(of: Sizes) -> Item:
     """Return the trainable parameters, in four parts; the tied head counts once."""
-    is_llama = isinstance(of, ModelSpec)
-    source = _LLAMA_MODULE if is_llama else _MODULE
-    rules, sizes = LLAMA_PARAMETERS if is_llama else PARAMETERS, _sizes(of)
-    parts = [counted(name, rule, sizes, source, "parameters") for name, rule in rules.items()]
-    return total("parameters", parts, source=source)
+    family, sizes = family_of(of), sizes_of(of)
+    parts = [
+        counted(name, rule, sizes, family.source, "parameters")
+        for name, rule in family.parameters.items()
+    ]
+    return total("parameters", parts, source=family.source)
 
 
 def _state_sizes(of: Sizes, precision: Precision) -> dict[str, Number]:
-    parameters, layers = count_parameters(of), {"num_layers": of.num_layers}
-    is_llama = isinstance(of, ModelSpec)
-    num_tensors = (LLAMA_TENSORS if is_llama else NUM_TENSORS).of(layers)
+    parameters, family = count_parameters(of), family_of(of)
+    num_tensors = family.num_tensors.of({"num_layers": of.num_layers})
     in_matrices = parameters.child("attention").amount + parameters.child("feed_forward").amount
     return {
         "num_params": parameters.amount,
         "num_tensors": num_tensors,
         "num_in_matrices": in_matrices,
-        "num_other_tensors": num_tensors - of.num_layers * (7 if is_llama else 4),
+        "num_other_tensors": num_tensors - of.num_layers * family.num_matrices,
         "value_bytes": kept(of, precision).value_bytes,
     }
 
 
 def weights(of: Sizes, precision: Precision = "fp32") -> Item:
     """Return the bytes of the weights: fp32, also under autocast; 16 bits in a pure format."""
-    return counted("weights", WEIGHTS, _state_sizes(of, precision), _MODULE)
+    return counted("weights", WEIGHTS, _state_sizes(of, precision), family_of(of).source)
 
 
 def gradients(of: Sizes, precision: Precision = "fp32") -> Item:
     """Return the bytes of the gradients: one number for each parameter, as wide as it is."""
-    return counted("gradients", GRADIENTS, _state_sizes(of, precision), _MODULE)
+    return counted("gradients", WEIGHTS, _state_sizes(of, precision), family_of(of).source)
 
 
 def optimizer(of: Sizes, precision: Precision = "fp32", name: str = "adamw") -> Item:
     """Return the bytes of an optimizer's state: moments, and step counts where it has them."""
-    row = STATES[name]
-    return counted("optimizer", row.rule, _state_sizes(of, precision), row.source)
+    rule, source = STATES[name]
+    return counted("optimizer", rule, _state_sizes(of, precision), source)
 
 
 def activations(
@@ -256,7 +262,7 @@ def activations(
         "activations",
         kept(of, precision).rule(checkpointing=checkpointing),
         {
-            **_sizes(of),
+            **sizes_of(of),
             "num_tokens": batch_size * of.seq_len,
             "dropout_bytes": (2 if in_16_bits else 4) if dropout else 0,
         },
@@ -281,12 +287,8 @@ def training_memory(
     kept_by_autograd = activations(
         of, batch_size, precision, checkpointing=checkpointing, dropout=dropout
     )
-    parts = [
-        weights(of, precision),
-        gradients(of, precision),
-        optimizer(of, precision, optimizer_name),
-        kept_by_autograd,
-    ]
+    states = [weights(of, precision), gradients(of, precision)]
+    parts = [*states, optimizer(of, precision, optimizer_name), kept_by_autograd]
     return total("training memory", parts, source=_SAVED)
 
 
@@ -297,8 +299,8 @@ def step_flops(of: Sizes, batch_size: int) -> Item:
     """
     return counted(
         "step FLOPs",
-        LLAMA_FLOPS if isinstance(of, ModelSpec) else STEP_FLOPS,
-        {**_sizes(of), "num_tokens": batch_size * of.seq_len},
+        family_of(of).flops,
+        {**sizes_of(of), "num_tokens": batch_size * of.seq_len},
         _KAPLAN,
         "FLOPs",
     )
@@ -311,7 +313,7 @@ def kv_cache(shape: GPTShape, num_tokens: int) -> Item:
         "num_tokens": num_tokens,
         "hidden_dim": shape.hidden_dim,
     }
-    return counted("KV cache", KV_CACHE, sizes, _MODULE)
+    return counted("KV cache", KV_CACHE, sizes, GPT.source)
 
 
 def nats(name: str, amount: float, *, is_measured: bool = False) -> Item:

@@ -17,6 +17,7 @@ from core.budget.by_hand.gpt import (
     gradients,
     kept,
     optimizer,
+    sizes_of,
     weights,
 )
 from core.budget.item import Formula, Item, Number, counted, estimated, total
@@ -124,16 +125,11 @@ def _values(
         for count in (1, 2)
     )
     is_llama = isinstance(of, ModelSpec)
-    kv_dim = of.num_kv_heads * of.head_dim if isinstance(of, ModelSpec) else of.hidden_dim
     in_16_bits, is_pure = precision != "fp32", row.value_bytes == 2
-    input_bytes = num_tokens * row.block_input * of.hidden_dim
+    input_bytes = num_tokens * row.value_bytes * of.hidden_dim
     return {
-        "num_layers": of.num_layers,
+        **sizes_of(of),
         "num_tokens": num_tokens,
-        "hidden_dim": of.hidden_dim,
-        "ffn_dim": of.ffn_dim,
-        "kv_dim": kv_dim,
-        "vocab_size": of.vocab_size,
         "gradients": all_gradients,
         "layer_gradients": int(layer),
         "outside_gradients": all_gradients - int(layer) * of.num_layers,
@@ -142,7 +138,7 @@ def _values(
         "again_bytes": two - one - (0 if is_llama and is_pure else input_bytes),
         "input_bytes": input_bytes,
         "token_bytes": 16 * num_tokens + 8 * of.seq_len,
-        "block_bytes": row.block_input,
+        "block_bytes": row.value_bytes,
         "cast_bytes": 2 if in_16_bits and not is_pure else 0,
         "num_copied": in_blocks if in_16_bits and not is_pure else 0,
         "value_bytes": 2 if in_16_bits else 4,

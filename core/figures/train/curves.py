@@ -16,47 +16,91 @@ MOST_TICKS: Final = 7
 HIGHEST: Final = 1e30  # what is farther up has no place on an axis
 _DASHES: Final = ("solid", "dash", "dot", "dashdot")
 _COLORS: Final = ("accent", "candidate_high", "optimizer", "muted")
+Points = Sequence[tuple[int, float]]
+_NO_POINTS: Final[Mapping[str, Points]] = {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Axes:
-    """What the axes of curves say, translated; `log` for the vertical one."""
+    """What the axes of curves say, translated; `log` for the vertical one.
+
+    `first` is the number of the first step.
+    """
 
     x: str
     y: str
     log: bool = False
+    first: int = 0
 
 
 def curves_picture(
-    curves: Mapping[str, Sequence[float]], axes: Axes, look: Look, first: int = 0
+    curves: Mapping[str, Sequence[float]],
+    axes: Axes,
+    look: Look,
+    *,
+    points: Mapping[str, Points] = _NO_POINTS,
+    colors: Sequence[str] = _COLORS,
+    marked: tuple[int, str] | None = None,
 ) -> Picture:
     """Return curves over the number of the step.
 
-    `curves`: translated name -> value at every step; they may end at different steps.
-    `first`: number of the first step.
+    Args:
+        curves: Translated name -> value at every step; they may end at different steps.
+        axes: What the axes say.
+        look: How the reader wants to see.
+        points: Of some curves, steps and values that are marked beside it.
+        colors: Meaning of each curve's colour.
+        marked: A step and what is said of it.
     """
-    layout, drawing = look.layout(), Drawing()
-    for (name, values), color, dash in zip(curves.items(), _COLORS, _DASHES, strict=False):
-        xs, ys = _thinned(values, first)
+    drawing = Drawing()
+    for (name, values), color, dash in zip(curves.items(), colors, _DASHES, strict=False):
+        xs, ys = _thinned(values, axes.first)
         drawing.scatter(
             x=xs, y=ys, name=name, showlegend=len(curves) > 1,
             mode="lines" if len(xs) > 40 else "lines+markers",
             line={"color": look.color(color), "width": 3, "dash": dash}, marker={"size": 7},
             hovertemplate="%{x:,}: %{y:.4g}<extra>" + name + "</extra>",
         )  # fmt: skip
+        if name in points:
+            _draw_points(drawing, name, points[name], look.color(color))
+    if marked:
+        _mark(drawing, *marked, look)
     ends = [value for values in curves.values() for value in values if 0 < value <= HIGHEST]
-    scale = decades(ends) if axes.log else {}
-    fields = {
+    fields = curve_axes(look, axes)
+    fields["yaxis"] |= decades(ends) if axes.log else {}
+    return Picture(
+        figure=drawing.figure(look.layout() | fields),
+        alt=_sentence(curves, axes),
+        table=_table(curves, axes),
+    )
+
+
+def _draw_points(drawing: Drawing, name: str, points: Points, color: str) -> None:
+    told = _("{side}: validation").format(side=name)
+    drawing.scatter(
+        x=[step for step, _value in points], y=[value for _step, value in points], name=told,
+        mode="markers", marker={"color": color, "size": 10, "symbol": "diamond"},
+        hovertemplate="%{x:,}: %{y:.4f}<extra>" + told + "</extra>",
+    )  # fmt: skip
+
+
+def _mark(drawing: Drawing, step: int, text: str, look: Look) -> None:
+    color = look.color("text")
+    line = {"color": color, "width": 1, "dash": "dash"}
+    drawing.shape(type="line", x0=step, x1=step, y0=0, y1=1, yref="paper", line=line)
+    note = {"x": step, "y": 1, "yref": "paper", "yanchor": "top", "xanchor": "auto"}
+    drawing.note(**note, font={"color": color}, text=text)
+
+
+def curve_axes(look: Look, axes: Axes) -> dict[str, Any]:
+    """Return the height and the axes of curves, with room for a legend above them."""
+    layout = look.layout()
+    return {
         "height": HEIGHT_PX,
         "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 2.6, "b": 8},
         "xaxis": layout["xaxis"] | {"title": {"text": axes.x}, "zeroline": False},
-        "yaxis": layout["yaxis"] | {"title": {"text": axes.y}, "zeroline": False} | scale,
+        "yaxis": layout["yaxis"] | {"title": {"text": axes.y}, "zeroline": False},
     }
-    return Picture(
-        figure=drawing.figure(layout | fields),
-        alt=_sentence(curves, axes, first),
-        table=_table(curves, axes, first),
-    )
 
 
 def decades(values: Sequence[float]) -> dict[str, Any]:
@@ -100,16 +144,16 @@ def _thinned(values: Sequence[float], first: int) -> tuple[list[int], list[float
     return [step + first for step in steps], ys
 
 
-def _sentence(curves: Mapping[str, Sequence[float]], axes: Axes, first: int) -> str:
+def _sentence(curves: Mapping[str, Sequence[float]], axes: Axes) -> str:
     parts = [
         _("{name} goes from {start} to {end} at {x} {last}").format(
             name=name,
             start=f"{values[0]:.4g}",
             end=f"{values[-1]:.4g}",
             x=axes.x,
-            last=format_exact(len(values) - 1 + first),
+            last=format_exact(len(values) - 1 + axes.first),
         )
-        + _turn(values, axes, first)
+        + _turn(values, axes)
         for name, values in curves.items()
         if values
     ]
@@ -117,7 +161,7 @@ def _sentence(curves: Mapping[str, Sequence[float]], axes: Axes, first: int) -> 
     return _("{y}: {parts}.").format(y=axes.y, parts=_("; ").join(parts) or nothing)
 
 
-def _turn(values: Sequence[float], axes: Axes, first: int) -> str:
+def _turn(values: Sequence[float], axes: Axes) -> str:
     low, high = sorted((values[0], values[-1]))
     steps = [step for step, value in enumerate(values) if math.isfinite(value)]
     at = max(steps, key=lambda step: max(low - values[step], values[step] - high), default=0)
@@ -125,21 +169,19 @@ def _turn(values: Sequence[float], axes: Axes, first: int) -> str:
     if turn in {f"{low:.4g}", f"{high:.4g}"}:
         return ""
     return _(", by way of {value} at {x} {step}").format(
-        value=turn, x=axes.x, step=format_exact(at + first)
+        value=turn, x=axes.x, step=format_exact(at + axes.first)
     )
 
 
-def _table(curves: Mapping[str, Sequence[float]], axes: Axes, first: int) -> dict[str, Any]:
+def _table(curves: Mapping[str, Sequence[float]], axes: Axes) -> dict[str, Any]:
     length = max((len(values) for values in curves.values()), default=0)
     columns = {name: [*values, *[None] * (length - len(values))] for name, values in curves.items()}
-    return {axes.x: list(range(first, first + length)), **columns}
+    return {axes.x: list(range(axes.first, axes.first + length)), **columns}
 
 
-def bar_axes(layout: Mapping[str, Any], x: str, y: str) -> dict[str, Any]:
-    """Return the height and the axes of a row of bars, with room for a legend above them."""
-    return {
-        "height": HEIGHT_PX,
-        "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 2.6, "b": 8},
-        "xaxis": layout["xaxis"] | {"title": {"text": x}, "fixedrange": True},
-        "yaxis": layout["yaxis"] | {"title": {"text": y}, "fixedrange": True, "zeroline": False},
-    }
+def bar_axes(look: Look, x: str, y: str) -> dict[str, Any]:
+    """Return the same of a row of bars, which nobody zooms."""
+    fields = curve_axes(look, Axes(x=x, y=y))
+    fields["xaxis"] |= {"fixedrange": True}
+    fields["yaxis"] |= {"fixedrange": True}
+    return fields

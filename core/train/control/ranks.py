@@ -37,7 +37,7 @@ class RanksError(RuntimeError):
         self.reason, self.values = reason, values
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Rank:
     """This process among those of its run, as torchrun names it.
 
@@ -61,13 +61,9 @@ class Rank:
 
 def rank_here() -> Rank:
     """Return what torchrun told this process; the only rank if it was started without."""
-    names = {
-        "number": "RANK",
-        "count": "WORLD_SIZE",
-        "local": "LOCAL_RANK",
-        "local_count": "LOCAL_WORLD_SIZE",
-    }
-    return Rank(**{name: int(os.environ[key]) for name, key in names.items() if key in os.environ})
+    names = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+    told = (os.environ.get(name, "") for name in names)
+    return Rank(*(int(text or first) for text, first in zip(told, (0, 1, 0, 1), strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

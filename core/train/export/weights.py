@@ -6,7 +6,7 @@ from pathlib import Path
 from core.train.config import TrainConfig
 from core.train.learning.lora import merged
 from core.train.learning.tensors import read_checkpoint
-from core.train.run.disk import storage_error
+from core.train.run.disk import write_atomically
 
 
 def weights_as_safetensors(run: Path, checkpoint: Path) -> bytes:
@@ -42,11 +42,5 @@ def write_safetensors(run: Path, checkpoint: Path, target: Path) -> int:
         RunStorageError: The file cannot be written to.
     """
     content = weights_as_safetensors(run, checkpoint)
-    temporary = target.with_name(f"{target.name}.tmp")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise storage_error(target, error) from error
+    write_atomically(target, content)
     return len(content)

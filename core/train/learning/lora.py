@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from core.budget import Formula, Item
+from core.budget.by_hand.gpt import STATES
 from core.budget.item import item
 from core.train.config import TrainConfig
 
@@ -18,11 +19,6 @@ TARGETS: Final = ("qkv", "out", "up")  # "out" of attention and of the feed-forw
 SCALE: Final = 2.0
 # r (inputs + outputs): qkv C and 3 C, out C and C, up C and 4 C, out 4 C and C.
 ADAPTERS: Final = Formula("num_layers * rank * 16 * hidden_dim")
-# Numbers that an optimizer keeps for each parameter; some count their steps for each tensor too.
-_STATES: Final = {"adamw": 2, "adam": 2, "sgd": 0, "momentum": 1} | dict.fromkeys(
-    ("rmsprop", "adagrad", "muon"), 1
-)
-_COUNTING: Final = ("adamw", "adam", "rmsprop", "adagrad")
 _BASE: Final = ".base."
 _ADAPTER: Final = (".lora_a", ".lora_b")
 
@@ -45,11 +41,14 @@ def adapter_bytes(config: TrainConfig, weights: int) -> dict[str, int]:
     """
     if not config.lora_rank:
         return {}
+    num_params = int(count_adapters(config).amount)
     num_bytes = 2 if config.precision in ("pure_bf16", "pure_fp16") else 4
-    trained = int(count_adapters(config).amount) * num_bytes
-    states = _STATES[config.optimizer] * trained
-    counters = 4 * 8 * config.num_layers if config.optimizer in _COUNTING else 0
-    return {"weights": weights + trained, "gradients": trained, "optimizer": states + counters}
+    values = {  # two thin matrices beside each of four in a block
+        "num_params": num_params, "num_in_matrices": num_params, "value_bytes": num_bytes,
+        "num_tensors": 8 * config.num_layers, "num_other_tensors": 0,
+    }  # fmt: skip
+    trained, states = num_params * num_bytes, STATES[config.optimizer][0].of(values)
+    return {"weights": weights + trained, "gradients": trained, "optimizer": int(states)}
 
 
 def add_adapters(model: "nn.Module", rank: int) -> None:

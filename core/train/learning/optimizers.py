@@ -43,37 +43,6 @@ def _adam(groups: Groups, rate: Rate, config: TrainConfig) -> Optimizer:
     return Adam(groups, lr=rate, betas=_betas(config), eps=config.eps, fused=True)
 
 
-def _sgd(groups: Groups, rate: Rate, _config: TrainConfig) -> Optimizer:
-    return SGD(groups, lr=rate)
-
-
-def _momentum(groups: Groups, rate: Rate, config: TrainConfig) -> Optimizer:
-    return SGD(groups, lr=rate, momentum=config.beta1)
-
-
-def _rmsprop(groups: Groups, rate: Rate, config: TrainConfig) -> Optimizer:
-    return RMSprop(groups, lr=rate, alpha=config.beta2, eps=config.eps)
-
-
-def _adagrad(groups: Groups, rate: Rate, config: TrainConfig) -> Optimizer:
-    return Adagrad(groups, lr=rate, eps=config.eps)
-
-
-def _muon(groups: Groups, rate: Rate, config: TrainConfig) -> Optimizer:
-    return MuonAndAdamW(groups, rate, config)
-
-
-OPTIMIZERS: Final[Mapping[str, Row]] = {
-    "adamw": Row(make=_adamw, halts_itself=True),
-    "adam": Row(make=_adam, halts_itself=True),
-    "sgd": Row(make=_sgd),
-    "momentum": Row(make=_momentum),
-    "rmsprop": Row(make=_rmsprop),
-    "adagrad": Row(make=_adagrad),
-    "muon": Row(make=_muon),
-}
-
-
 class MuonAndAdamW(Optimizer):
     """Muon for the matrices of the blocks, AdamW for all else, behind one list of groups.
 
@@ -119,6 +88,17 @@ class MuonAndAdamW(Optimizer):
         """Take on what `state_dict` gave."""
         super().load_state_dict(state_dict)
         self._share()
+
+
+OPTIMIZERS: Final[Mapping[str, Row]] = {
+    "adamw": Row(make=_adamw, halts_itself=True),
+    "adam": Row(make=_adam, halts_itself=True),
+    "sgd": Row(make=lambda groups, rate, _it: SGD(groups, lr=rate)),
+    "momentum": Row(make=lambda groups, rate, it: SGD(groups, lr=rate, momentum=it.beta1)),
+    "rmsprop": Row(make=lambda groups, rate, it: RMSprop(groups, rate, it.beta2, it.eps)),
+    "adagrad": Row(make=lambda groups, rate, it: Adagrad(groups, lr=rate, eps=it.eps)),
+    "muon": Row(make=MuonAndAdamW),
+}
 
 
 def make_optimizer(

@@ -8,7 +8,7 @@ Each rank takes its part of every batch; the gradients and the losses are those 
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Any, Final, Self, cast
 
@@ -22,12 +22,10 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.profiler import ProfilerActivity, profile
 from torch.utils._pytree import tree_map_only
 
-from core.train.config import JSON, TrainConfig
+from core.train.config import JSON
 from core.train.learning.memory_watch import MemoryWatch
-from core.train.learning.mistakes import spoil_model
 from core.train.learning.model import Model, make_model
 from core.train.learning.trainer import Forward, LaunchedStep, Trainer
-from core.train.text.tokenizers import Tokens
 
 WAIT_FOR_ORDERS: Final = timedelta(days=30)  # a class may pause a run over a holiday
 WAIT_FOR_NUMBERS: Final = timedelta(minutes=10)  # within a step no rank is that much slower
@@ -60,11 +58,12 @@ class Line:
 
     def order(self, what: int, *numbers: float) -> None:
         """Tell all others what to do next."""
-        dist.broadcast(_order(what, *numbers), src=0, group=self._group)
+        told = torch.tensor([what, *numbers, 0.0, 0.0][:3], dtype=torch.float64)
+        dist.broadcast(told, src=0, group=self._group)
 
     def hear(self) -> tuple[int, float, float]:
         """Wait for rank 0's next order: what, and two numbers."""
-        told = _order()
+        told = torch.zeros(3, dtype=torch.float64)
         dist.broadcast(told, src=0, group=self._group)
         what, first, second = told.tolist()
         return int(what), first, second
@@ -83,34 +82,18 @@ class Line:
         return found or []
 
 
-def _order(what: int = 0, first: float = 0.0, second: float = 0.0) -> Tensor:
-    return torch.tensor([what, first, second], dtype=torch.float64)
-
-
 class RankTrainer(Trainer):
     """A trainer that is one rank of several; until `spread` it is like any other."""
 
-    def __init__(  # noqa: PLR0913  a trainer's own, and what joins it to the others
-        self,
-        config: TrainConfig,
-        training: Tokens,
-        validation: Tokens,
-        vocab_size: int,
-        device: torch.device,
-        *,
-        line: Line,
-        sharding: str,
-    ) -> None:
-        super().__init__(config, training, validation, vocab_size, device, in_bursts=False)
+    may_burst = False
+
+    def spread(self, line: Line, sharding: str) -> Self:
+        """Give all ranks the state of rank 0, then join them: from here on none steps alone."""
         self.rank, self.count = dist.get_rank(), dist.get_world_size()
-        self._rows: list[JSON] = []
         self._line, self._sharding, self._is_sharded = line, sharding, sharding == "fsdp2"
         self._memory: JSON | None = None  # of the step before, if that was watched
         self._part_weight = 1.0
-        self._module: nn.Module = self.model  # what joins the gradients, once it is spread
-
-    def spread(self) -> Self:
-        """Give all ranks the state of rank 0, then join them: from here on none steps alone."""
+        self._module: nn.Module = self.model  # what joins the gradients
         backend = "nccl" if self.device.type == "cuda" else "gloo"
         self._group = dist.new_group(backend=backend, timeout=WAIT_FOR_NUMBERS)
         state = self._line.share(_state_of(self) if self.rank == 0 else None)
@@ -197,7 +180,8 @@ class RankTrainer(Trainer):
         *losses, norm = super()._gradients(step, self.forward)
         joined = torch.stack(losses)
         dist.all_reduce(joined, group=self._group)
-        return (*(joined / self.count), _whole(norm))
+        whole = norm.full_tensor() if isinstance(norm, DTensor) else norm
+        return (*(joined / self.count), whole)
 
     def _clip(self, norm: Tensor) -> None:
         if not self._is_sharded:
@@ -251,13 +235,8 @@ class RankTrainer(Trainer):
         watch, self._memory, self.tells_next = CommunicationWatch(self.device), None, False
         launched = super().launch_step(watch)
         row = {"rank": self.rank, "count": self.count, "sharding": self._sharding}
-        self._rows += self._line.collect({**row, **memory, **watch.result})
+        self.rows += self._line.collect({**row, **memory, **watch.result})
         return launched
-
-    def take_rows(self) -> list[JSON]:
-        """Return on rank 0 what the ranks told of the last step, once."""
-        rows, self._rows = self._rows, []
-        return rows
 
     def validation_loss(self) -> float:
         """Return the mean loss over fixed places; of a sharded model all ranks compute the same."""
@@ -267,26 +246,25 @@ class RankTrainer(Trainer):
 
     def weights(self) -> JSON:
         """Return the whole weights by name, as one process has them; on rank 0."""
-        if self.rank == 0:
-            self._line.order(_GATHER)
-        return cast("JSON", tree_map_only(DTensor, _to_host, self.model.state_dict()))
+        return self._gathered(_GATHER, self.model)
 
     def optimizer_state(self) -> JSON:
         """Return the whole state of the optimizer, as one process has it; on rank 0."""
-        if self.rank == 0:
-            self._line.order(_GATHER_ALL)
-        return cast("JSON", tree_map_only(DTensor, _to_host, self.optimizer.state_dict()))
+        return self._gathered(_GATHER_ALL, self.optimizer)
 
-    @contextmanager
-    def whole_model(self) -> Iterator[Model]:
-        """Give a model that rank 0 can use alone: its own, or one made of all pieces."""
+    def _gathered(self, order: int, of: nn.Module | torch.optim.Optimizer) -> JSON:
+        if self.rank == 0:
+            self._line.order(order)
+        state: JSON = tree_map_only(DTensor, lambda it: it.full_tensor().cpu(), of.state_dict())
+        return state
+
+    def whole_model(self) -> Model:
+        """Return a model that rank 0 can use alone: its own, or one made of all pieces."""
         if not self._is_sharded:
-            yield self.model
-            return
+            return self.model
         model = make_model(self.config, self.vocab_size, self.device)
-        spoil_model(model, self.config.mistake)
         model.load_state_dict(self.weights())
-        yield model
+        return model
 
     def dismiss(self) -> None:
         """Let the others end."""
@@ -377,14 +355,6 @@ def _piece_like(whole: Tensor, weight: Tensor) -> Tensor:
         return whole
     # Every rank holds the whole: nothing has to be sent.
     return distribute_tensor(whole, weight.device_mesh, weight.placements, src_data_rank=None)
-
-
-def _whole(tensor: Tensor) -> Tensor:
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
-
-
-def _to_host(tensor: DTensor) -> Tensor:
-    return tensor.full_tensor().cpu()
 
 
 def _has_bad(tensor: Tensor | None) -> bool:

@@ -59,28 +59,12 @@ def scheduled_learning_rate(config: TrainConfig, step: int, trained_seconds: flo
     return min(highest * step / (warmup + 1), rate) if step <= warmup else rate
 
 
-def _cosine(lowest: float, highest: float, progress: float) -> float:
-    return lowest + (highest - lowest) * (1 + math.cos(math.pi * progress)) / 2
-
-
-def _linear(lowest: float, highest: float, progress: float) -> float:
-    return lowest + (highest - lowest) * (1 - progress)
-
-
-def _constant(_lowest: float, highest: float, _progress: float) -> float:
-    return highest
-
-
-def _step(lowest: float, highest: float, progress: float) -> float:
-    drops = sum(progress >= place for place in DROPS)
-    return max(highest * 0.1**drops, lowest)
-
-
+# From the lowest rate, the highest, and how far the run has come behind its warm-up.
 _SCHEDULES: Final[Mapping[str, Callable[[float, float, float], float]]] = {
-    "cosine": _cosine,
-    "linear": _linear,
-    "constant": _constant,
-    "step": _step,
+    "cosine": lambda low, high, done: low + (high - low) * (1 + math.cos(math.pi * done)) / 2,
+    "linear": lambda low, high, done: low + (high - low) * (1 - done),
+    "constant": lambda _low, high, _done: high,
+    "step": lambda low, high, done: max(high * 0.1 ** sum(done >= at for at in DROPS), low),
 }
 
 

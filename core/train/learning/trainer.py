@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.amp import GradScaler
 
 from core.train.config import TrainConfig
-from core.train.learning.mistakes import divisor_of, spoil_model, starts_of
+from core.train.learning.mistakes import divisor_of, starts_of
 from core.train.learning.model import Model, make_model
 from core.train.learning.optimizers import OPTIMIZERS, make_optimizer
 from core.train.learning.precision import compute_in
@@ -23,6 +23,7 @@ from core.train.learning.schedule import (
     scheduled_learning_rate,
     validation_positions,
 )
+from core.train.text.dataset import Dataset
 from core.train.text.tokenizers import Tokens
 
 During = Callable[[str], AbstractContextManager[object]]
@@ -87,6 +88,8 @@ class Trainer:
         in_bursts: Whether numbers stay on the device; by default on CUDA only.
     """
 
+    may_burst: ClassVar = True  # whether that is the default at all
+
     def __init__(
         self,
         config: TrainConfig,
@@ -104,12 +107,11 @@ class Trainer:
         self.validation = _on_device(validation, device)
         self.vocab_size = vocab_size
         self.model = make_model(config, vocab_size, device)
-        spoil_model(self.model, config.mistake)
         # What gives the loss; its weights are the model's, whatever is made of it.
         self.forward: Forward = self.model
         if config.compile:
             self.forward = torch.compile(self.model)
-        wanted = device.type == "cuda" if in_bursts is None else in_bursts
+        wanted = self.may_burst and device.type == "cuda" if in_bursts is None else in_bursts
         halts_itself = OPTIMIZERS[config.optimizer].halts_itself and config.precision != "pure_fp16"
         self.in_bursts = wanted and halts_itself
         rate_on = device if self.in_bursts else None
@@ -121,13 +123,27 @@ class Trainer:
         self.learning_rate_multiplier = 1.0
         self.trained_seconds = 0.0  # kept by whoever drives it; a time limit is measured by it
         self.tells_next = False  # whether the next step is measured otherwise: of several ranks
+        self.rows: list[dict[str, Any]] = []  # what ranks told of a step, until somebody takes them
         self._halted = torch.zeros((), device=device)  # 1 once a number was not finite
+
+    @classmethod
+    def of(
+        cls,
+        config: TrainConfig,
+        dataset: Dataset,
+        device: torch.device,
+        *,
+        in_bursts: bool | None = None,
+    ) -> Self:
+        """Return a fresh trainer of a text."""
+        texts = dataset.training_tokens, dataset.validation_tokens
+        size = dataset.tokenizer.vocab_size
+        return cls(config, *texts, size, device, in_bursts=in_bursts)
 
     def start_again(self) -> None:
         """Take on the weights and the empty optimizer of the first step."""
         torch.manual_seed(self.config.seed)
         fresh = make_model(self.config, self.vocab_size, self.device)
-        spoil_model(fresh, self.config.mistake)
         self.model.load_state_dict(fresh.state_dict())
         self.optimizer.state.clear()
         self.optimizer.zero_grad(set_to_none=True)
@@ -299,13 +315,9 @@ class Trainer:
         """Return what the optimizer knows."""
         return self.optimizer.state_dict()
 
-    def whole_model(self) -> AbstractContextManager[Model]:
-        """Give the model to somebody who uses it alone; a trainer of several ranks may make one."""
-        return nullcontext(self.model)
-
-    def take_rows(self) -> list[dict[str, Any]]:
-        """Return what ranks told of the last step; a trainer that is alone has none."""
-        return []
+    def whole_model(self) -> Model:
+        """Return the model for somebody who uses it alone; of several ranks one may be made."""
+        return self.model
 
     @torch.no_grad()
     def validation_loss(self) -> float:

@@ -3,7 +3,7 @@
 Findings read nothing else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,12 +64,12 @@ class Rows:
     batch_tokens: int
     accumulation_steps: int
     num_tokens: int
-    learning_rates: tuple[float, ...]
-    losses: tuple[float, ...]
-    norms: tuple[float, ...]
-    starts: tuple[int, ...]
-    validations: tuple[tuple[int, float, float], ...]
-    probes: tuple[Probe, ...]
+    learning_rates: Sequence[float]
+    losses: Sequence[float]
+    norms: Sequence[float]
+    starts: Sequence[int]
+    validations: Sequence[tuple[int, float, float]]
+    probes: Sequence[Probe]
     bad_tensor: str
     bad_format: str
     eps: float
@@ -81,9 +81,4 @@ class Rows:
 
 def rows_of(data: Mapping[str, Any]) -> Rows:
     """Return the rows that `asdict` and JSON made plain."""
-    lists = ("learning_rates", "losses", "norms", "starts")
-    return Rows(
-        **{name: tuple(value) if name in lists else value for name, value in data.items()}
-        | {"validations": tuple(map(tuple, data["validations"]))}
-        | {"probes": tuple(Probe(**probe) for probe in data["probes"])}
-    )
+    return Rows(**{**data, "probes": [Probe(**probe) for probe in data["probes"]]})

@@ -1,11 +1,10 @@
 """The twelve switches of Break it: what each changes, what may come of it, what mends it."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, Literal
 
+from core.budget.table import read_table
 from core.language import N_
 from core.train.config import TrainConfig
 
@@ -63,13 +62,9 @@ BASE: Final[Mapping[str, Any]] = {
 }  # fmt: skip
 
 
-def _load() -> dict[str, Switch]:
-    file = Path(__file__).with_name("switches.toml")
-    rows = tomllib.loads(file.read_text(encoding="utf-8"))["switch"]
-    return {row["key"]: Switch(**row) for row in rows}
-
-
-SWITCHES: Final[Mapping[str, Switch]] = _load()
+SWITCHES: Final[Mapping[str, Switch]] = {
+    row["key"]: Switch(**row) for row in read_table(__file__)["switch"]
+}
 
 
 def config_of(switch: Switch, side: SideName, seed: int) -> TrainConfig:

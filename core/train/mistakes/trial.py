@@ -5,7 +5,6 @@ how far it is, then the rows of both.
 """
 
 import json
-import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from core.train.config import TrainConfig
 from core.train.learning.mistakes import OF_THE_LOOP, starts_of
 from core.train.learning.trainer import StepResult, Trainer
+from core.train.learning.updates import Before, asked_updates, ulp
 from core.train.mistakes.rows import Probe, Rows
 from core.train.mistakes.switches import SIDES, SWITCHES, config_of
 from core.train.text.dataset import Dataset, build_dataset
@@ -24,18 +24,19 @@ from core.train.text.dataset import Dataset, build_dataset
 NUM_PROBES: Final = 6
 FIRST_PROBES: Final = (1, 2, 3, 5, 8)
 NUM_VALIDATIONS: Final = 3
+_CPU: Final = torch.device("cpu")
 _EVERY: Final = 10  # steps, between two lines that say how far it is
 Tell = Callable[[int], None]
 
 
 def run_trial(config: TrainConfig, dataset: Dataset, tell: Tell = lambda _step: None) -> Rows:
     """Return what a run of that config does, up to its first number that is not finite."""
-    trainer = _trainer(config, dataset)
+    trainer = Trainer.of(config, dataset, _CPU)
     results: list[StepResult] = []
     probes: list[Probe] = []
     validations: list[tuple[int, float, float]] = []
     for step in range(1, config.num_steps + 1):
-        before = [weight.detach().clone() for weight in trainer.model.parameters()]
+        before = Before.of(trainer)
         results.append(trainer.train_step())
         tell(step)
         if results[-1].skipped:
@@ -50,16 +51,6 @@ def run_trial(config: TrainConfig, dataset: Dataset, tell: Tell = lambda _step: 
 def _spread(count: int, num_steps: int) -> tuple[int, ...]:
     """Return the last step and others evenly before it."""
     return tuple(round(num_steps * part / count) for part in range(1, count + 1))
-
-
-def _trainer(config: TrainConfig, dataset: Dataset) -> Trainer:
-    return Trainer(
-        config,
-        dataset.training_tokens,
-        dataset.validation_tokens,
-        dataset.tokenizer.vocab_size,
-        torch.device("cpu"),
-    )
 
 
 def _rows(
@@ -78,12 +69,12 @@ def _rows(
         batch_tokens=config.tokens_per_step,
         accumulation_steps=config.accumulation_steps,
         num_tokens=len(trainer.training),
-        learning_rates=tuple(each.learning_rate for each in results),
-        losses=tuple(each.loss for each in results),
-        norms=tuple(each.grad_norm for each in results),
-        starts=tuple(int(each[0]) for each in starts),
-        validations=tuple(validations),
-        probes=tuple(probes),
+        learning_rates=[each.learning_rate for each in results],
+        losses=[each.loss for each in results],
+        norms=[each.grad_norm for each in results],
+        starts=[int(each[0]) for each in starts],
+        validations=validations,
+        probes=probes,
         bad_tensor=results[-1].tensor,
         bad_format=str(bad.dtype).removeprefix("torch."),
         eps=config.eps,
@@ -98,18 +89,17 @@ def _flat(tensors: Sequence[Tensor]) -> Tensor:
     return torch.cat([each.detach().flatten().double() for each in tensors])
 
 
-def _probe(
-    trainer: Trainer, dataset: Dataset, before: Sequence[Tensor], result: StepResult
-) -> Probe:
+def _probe(trainer: Trainer, dataset: Dataset, before: Before, result: StepResult) -> Probe:
     """Look at a step that has just been done."""
     weights = list(trainer.model.parameters())
-    used, old, new = _flat(_gradients(weights)), _flat(before), _flat(weights)
-    own = _second_try(trainer, dataset, before, result.step)
+    used, old, new = _flat(_gradients(weights)), _flat(before.weights), _flat(weights)
+    own = _second_try(trainer, dataset, before.weights, result.step)
     own_norm, own_loss = (result_of := own.train_step()).grad_norm, result_of.loss
     own_gradient = _flat(_gradients(list(own.model.parameters())))
     after = _second_try(trainer, dataset, weights, result.step).train_step().loss
-    asked = _asked(trainer, before, result.learning_rate)
+    asked = _flat(asked_updates(trainer, before))
     wanted = asked != 0
+    ulps = _flat([ulp(weight) for weight in before.weights])
     leak, copied = _look_at_model(trainer)
     return Probe(
         step=result.step,
@@ -120,7 +110,7 @@ def _probe(
         cosine=nn.functional.cosine_similarity(used, own_gradient, dim=0).item(),
         vanished=((used == 0) & (own_gradient != 0)).double().mean().item(),
         unmoved=(old == new)[wanted].double().mean().item() if wanted.any() else 0.0,
-        ulps=(asked / _ulps(before))[wanted].abs().median().item() if wanted.any() else 0.0,
+        ulps=(asked / ulps)[wanted].abs().median().item() if wanted.any() else 0.0,
         moved=((new - old).norm() / old.norm()).item(),
         leak=leak,
         copied=copied,
@@ -137,35 +127,12 @@ def _second_try(
     """Return a trainer before the same step, with these weights: in float32, its loop healthy."""
     config = trainer.config
     mistake = "" if config.mistake in OF_THE_LOOP else config.mistake
-    second = _trainer(replace(config, precision="fp32", mistake=mistake), dataset)
+    second = Trainer.of(replace(config, precision="fp32", mistake=mistake), dataset, _CPU)
     with torch.no_grad():
         for weight, value in zip(second.model.parameters(), weights, strict=True):
             weight.copy_(value)
     second.step = step - 1
     return second
-
-
-def _asked(trainer: Trainer, before: Sequence[Tensor], rate: float) -> Tensor:
-    """Return the move that AdamW's moments ask for, before the weights' format rounds it.
-
-    Source: Loshchilov & Hutter 2019, Decoupled Weight Decay Regularization, algorithm 2.
-    """
-    config, moves = trainer.config, []
-    for weight, old in zip(trainer.model.parameters(), before, strict=True):
-        state = trainer.optimizer.state[weight]
-        step = float(state["step"])
-        mean = state["exp_avg"].double() / (1 - config.beta1**step)
-        root = (state["exp_avg_sq"].double() / (1 - config.beta2**step)).sqrt()
-        decay = config.weight_decay if weight.dim() >= 2 else 0.0
-        moves.append(-rate * (mean / (root + config.eps) + decay * old.double()))
-    return _flat(moves)
-
-
-def _ulps(weights: Sequence[Tensor]) -> Tensor:
-    """Return the distance of each weight to the next number of its own format, away from zero."""
-    sizes = [weight.detach().abs() for weight in weights]
-    above = [torch.nextafter(each, torch.full_like(each, math.inf)) for each in sizes]
-    return _flat(above) - _flat(sizes)
 
 
 @torch.no_grad()

@@ -1,11 +1,10 @@
 """What two to four recipes can differ in, and the presets: comparisons whose gap was measured."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, Literal
 
+from core.budget.table import read_table
 from core.language import _
 from core.train.config import TrainConfig
 
@@ -87,21 +86,17 @@ class Preset:
 
     label: str
     why: str
-    axis: str
-    values: tuple[str, ...]
     gap: Gap
-    num_steps: int
-    base: Settings = field(default_factory=dict)
-
-    def comparison(self, seed: int = 1337) -> Comparison:
-        """Return what the preset compares."""
-        return Comparison(
-            axis=self.axis, values=self.values, num_steps=self.num_steps, seed=seed,
-            base=tuple(self.base.items()),
-        )  # fmt: skip
+    comparison: Comparison
 
 
-_ROWS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+def _preset(row: dict[str, Any]) -> Preset:
+    words = {name: row.pop(name) for name in ("label", "why", "gap")}
+    values, base = tuple(row.pop("values")), tuple(row.pop("base", {}).items())
+    return Preset(**words, comparison=Comparison(**row, values=values, base=base))
+
+
+_ROWS: Final = read_table(__file__)
 AXES: Final[Mapping[str, Axis]] = {
     key: Axis(
         label=row["label"],
@@ -109,6 +104,4 @@ AXES: Final[Mapping[str, Axis]] = {
     )
     for key, row in _ROWS["axes"].items()
 }
-PRESETS: Final[Mapping[str, Preset]] = {
-    key: Preset(**row | {"values": tuple(row["values"])}) for key, row in _ROWS["presets"].items()
-}
+PRESETS: Final[Mapping[str, Preset]] = {key: _preset(row) for key, row in _ROWS["presets"].items()}

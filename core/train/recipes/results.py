@@ -105,8 +105,6 @@ def gap(results: Results, what: Gap) -> float:
 
 @cache
 def recorded() -> Mapping[str, tuple[Result, ...]]:
-    """Return the results that come with the app, by preset; {} if none were recorded."""
-    if not RECORDING.is_file():
-        return {}
+    """Return the results that come with the app, by preset."""
     kept = json.loads(RECORDING.read_text(encoding="utf-8"))["presets"]
     return {key: tuple(Result(**each) for each in kept[key]) for key in PRESETS if key in kept}

@@ -83,8 +83,8 @@ def finite(value: object) -> object:
     return value
 
 
-def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
-    """Replace `path` by `text` so that a reader sees the old file or the new one, never a part.
+def write_atomically(path: Path, content: str | bytes, *, durable: bool = True) -> None:
+    """Replace `path` by `content` so that a reader sees the old file or the new one, never a part.
 
     A durable one survives a power cut too.
 
@@ -92,9 +92,10 @@ def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
         RunStorageError: the disk is full or the folder may not be written to.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
     try:
         with temporary.open("wb") as file:
-            file.write(text.encode("utf-8", "replace"))
+            file.write(data)
             file.flush()
             if durable:
                 os.fsync(file.fileno())

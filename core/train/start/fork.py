@@ -22,7 +22,7 @@ from core.train.run.disk import storage_error
 from core.train.start.launch import create_run, launch, timing_for
 from core.train.start.plan import Prepared, predict_run
 from core.train.start.timing import Timing
-from core.train.text.dataset import Dataset, build_dataset, load_dataset
+from core.train.text.dataset import build_dataset, load_dataset
 
 # What the weights, their tokens and the order of the data are made of.
 STRUCTURE: Final = (
@@ -95,12 +95,6 @@ def fork_config(parent: Parent, changes: Mapping[str, Any]) -> TrainConfig:
             "that out, or start a new run."
         )
         raise ValueError(message.format(names=_(", ").join(different)))
-    _refuse_adapters(config)
-    _refuse_if_done(parent, config)
-    return config
-
-
-def _refuse_adapters(config: TrainConfig) -> None:
     if config.lora_rank and config.family != "gpt":
         message = _("LoRA adapters are made for the family GPT here; fork with lora_rank=0.")
         raise ValueError(message)
@@ -109,6 +103,8 @@ def _refuse_adapters(config: TrainConfig) -> None:
             "lora_rank is {rank}, and the matrices are {width} wide; choose from 1 to {width}."
         )
         raise ValueError(message.format(rank=config.lora_rank, width=config.hidden_dim))
+    _refuse_if_done(parent, config)
+    return config
 
 
 def _refuse_if_done(parent: Parent, config: TrainConfig) -> None:
@@ -127,29 +123,24 @@ def _refuse_if_done(parent: Parent, config: TrainConfig) -> None:
         raise ValueError(message.format(**told, limit=config.max_seconds))
 
 
-def fork_dataset(
-    parent: Parent, config: TrainConfig, upload: bytes | None = None, upload_name: str = ""
-) -> Dataset:
-    """Return the parent's own text, or another one in the parent's tokens.
-
-    Raises:
-        ValueError: The text has characters that the parent's tokenizer does not know.
-    """
-    own = load_dataset(parent.run / "data")
-    if upload is None and config.corpus == parent.config.corpus:
-        return own
-    return build_dataset(config, upload, upload_name, tokenizer=own.tokenizer)
-
-
 def prepare_fork(
     parent: Parent,
     changes: Mapping[str, Any],
     upload: bytes | None = None,
     upload_name: str = "",
 ) -> Prepared:
-    """Return what can be said of a fork before it starts: its settings, text, bytes and seconds."""
-    config = fork_config(parent, changes)
-    return predict_run(config, fork_dataset(parent, config, upload, upload_name))
+    """Return what can be said of a fork before it starts: its settings, text, bytes and seconds.
+
+    It learns from the parent's own text, or from another one in the parent's tokens.
+
+    Raises:
+        ValueError: The weights do not allow a change, or the text has characters that the parent's
+            tokenizer does not know.
+    """
+    config, dataset = fork_config(parent, changes), load_dataset(parent.run / "data")
+    if upload is not None or config.corpus != parent.config.corpus:
+        dataset = build_dataset(config, upload, upload_name, tokenizer=dataset.tokenizer)
+    return predict_run(config, dataset)
 
 
 def start_fork(

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 from filelock import FileLock, Timeout
 
+from core.budget import Item
 from core.language import _
 from core.machine import installed_version
 from core.train.child import ROOT, child_environment
@@ -39,7 +40,7 @@ from core.train.run.state import (
     note_launched,
     write_state,
 )
-from core.train.start.plan import Prepared, memory_of, peak_of
+from core.train.start.plan import Prepared, bytes_of
 from core.train.start.presets import fit_steps, predicted_seconds
 from core.train.start.timing import (
     Timing,
@@ -226,15 +227,19 @@ def _predict_for_one_of(
     """
     config, count = prepared.config, processes.count
     mine = replace(config, batch_size=max(config.batch_size // count, 1))
-    parts = memory_of(mine, prepared.dataset.tokenizer.vocab_size, timing.precision).children
-    held = {part.name: part.num_bytes for part in parts}
-    held |= adapter_bytes(mine, held["weights"])
+    memory, _peak = bytes_of(mine, prepared.dataset.tokenizer.vocab_size, timing.precision)
+    held = _held(mine, memory)
     if processes.sharding == "fsdp2":
         states = ("weights", "gradients", "optimizer")
         held |= {name: -(-held[name] // count) for name in states}
     info["prediction"] |= {"memory": held, "peak_bytes": None}
     if timing.device == "cuda" and info["resolved"].get("peak_flops_per_second"):
         info["resolved"]["peak_flops_per_second"] *= count
+
+
+def _held(config: TrainConfig, memory: Item) -> dict[str, int]:
+    held = {part.name: part.num_bytes for part in memory.children}
+    return held | adapter_bytes(config, held["weights"])
 
 
 def still_to_do(config: TrainConfig, parent: Mapping[str, Any] | None) -> TrainConfig:
@@ -249,9 +254,8 @@ def still_to_do(config: TrainConfig, parent: Mapping[str, Any] | None) -> TrainC
 def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict[str, Any]:
     config = prepared.config
     vocab_size = prepared.dataset.tokenizer.vocab_size
-    memory = memory_of(config, vocab_size, timing.precision)
-    held = {part.name: part.num_bytes for part in memory.children}
-    peak = peak_of(config, vocab_size, timing.precision, len(prepared.dataset.tokens))
+    num_tokens = len(prepared.dataset.tokens)
+    memory, peak = bytes_of(config, vocab_size, timing.precision, num_tokens)
     return {
         "name": name,
         "created": created,
@@ -266,7 +270,7 @@ def _info(prepared: Prepared, timing: Timing, name: str, created: float) -> dict
         "text": prepared.dataset.facts(config.corpus),
         "prediction": {
             "num_params": prepared.parameters.amount,
-            "memory": held | adapter_bytes(config, held["weights"]),
+            "memory": _held(config, memory),
             # The peak is that of a run whose weights all learn.
             "peak_bytes": None if config.lora_rank else peak.num_bytes,
             "flops_per_step": config_flops(config, vocab_size),

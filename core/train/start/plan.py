@@ -140,8 +140,7 @@ def predict_run(config: TrainConfig, dataset: Dataset) -> Prepared:
     check_text(dataset.text, len(dataset.tokens), vocab_size, config.seq_len)
     timing = predicted_timing(config, vocab_size)
     resolved, num_tokens = timing.precision if timing else "fp32", len(dataset.tokens)
-    memory = memory_of(config, vocab_size, resolved)
-    peak = peak_of(config, vocab_size, resolved, num_tokens)
+    memory, peak = bytes_of(config, vocab_size, resolved, num_tokens)
     free_bytes = _free_bytes(timing)
     _refuse_if_too_large(max(memory.num_bytes, peak.num_bytes), free_bytes, timing)
     return Prepared(
@@ -233,33 +232,22 @@ def _rule_of_seconds(
     return SECONDS, values | {"num_steps": config.num_steps, "share_of_steps": SHARE_OF_STEPS}
 
 
-def memory_of(config: TrainConfig, vocab_size: int, resolved: str) -> Item:
-    """Return the bytes of a run's step by category.
+def bytes_of(
+    config: TrainConfig, vocab_size: int, resolved: str, num_text_tokens: int = 0
+) -> tuple[Item, Item]:
+    """Return a run's bytes by category, and the most that a step and its text hold at one time.
 
     `resolved` is what "auto" comes to; before that is known fp32 is the larger.
     """
-    sizes, precision = config.sizes(vocab_size), _counted_in(config, resolved)
-    return training_memory(sizes, config.batch_size, precision, **_rows(config))
-
-
-def peak_of(config: TrainConfig, vocab_size: int, resolved: str, num_text_tokens: int) -> Item:
-    """Return the most bytes that a run's step holds at one time, its text among them."""
-    sizes, precision = config.sizes(vocab_size), _counted_in(config, resolved)
-    return step_peak(
-        sizes, config.batch_size, precision, num_text_tokens=num_text_tokens, **_rows(config)
-    )
-
-
-def _counted_in(config: TrainConfig, resolved: str) -> Precision:
-    return cast("Precision", resolved if config.precision == "auto" else config.precision)
-
-
-def _rows(config: TrainConfig) -> dict[str, Any]:
-    return {
+    precision = cast("Precision", resolved if config.precision == "auto" else config.precision)
+    step = (config.sizes(vocab_size), config.batch_size, precision)
+    rows: dict[str, Any] = {
         "optimizer_name": config.optimizer,
         "checkpointing": config.checkpointing,
         "dropout": config.dropout > 0,
     }
+    peak = step_peak(*step, num_text_tokens=num_text_tokens, **rows)
+    return training_memory(*step, **rows), peak
 
 
 def _free_bytes(timing: Timing | None) -> int:

@@ -29,26 +29,15 @@ _LOOK_SECONDS: Final = 0.05
 class Company:
     """All ranks of a run, met, as rank 0 sees them."""
 
-    def __init__(self, rank: Rank, sharding: str) -> None:
-        self._rank, self._sharding = rank, sharding
-        self._line = Line()
-        self._trainer: RankTrainer | None = None
+    trainer_kind = RankTrainer
 
-    def trainer(self, config: TrainConfig, dataset: Dataset, device: torch.device) -> RankTrainer:
-        """Return a fresh trainer for rank 0."""
-        tokens = dataset.training_tokens, dataset.validation_tokens
-        return RankTrainer(
-            config,
-            *tokens,
-            dataset.tokenizer.vocab_size,
-            device,
-            line=self._line,
-            sharding=self._sharding,
-        )
+    def __init__(self, sharding: str) -> None:
+        self._sharding, self._line = sharding, Line()
+        self._trainer: RankTrainer | None = None
 
     def begin(self, trainer: Trainer, dataset: Dataset, run: str) -> None:
         """Send the others what they must know, and give them the state of rank 0's trainer."""
-        assert isinstance(trainer, RankTrainer)  # noqa: S101  made by `trainer`
+        assert isinstance(trainer, RankTrainer)  # noqa: S101  the kind above
         told = {
             "config": trainer.config.to_json(),
             "training": dataset.training_tokens,
@@ -60,7 +49,7 @@ class Company:
             "run": run,
         }
         self._line.share(told)
-        self._trainer = trainer.spread()
+        self._trainer = trainer.spread(self._line, self._sharding)
 
     def dismiss(self) -> None:
         """Let the others end, wherever rank 0 stands with them."""
@@ -80,7 +69,7 @@ def lead(
         RanksError: One of them did not come, or was lost on the way.
     """
     _meet(rank, stop)
-    company = Company(rank, sharding)
+    company = Company(sharding)
     try:
         yield company
         company.dismiss()
@@ -151,7 +140,5 @@ def _work(told: Mapping[str, Any], line: Line, device: TrainingDevice | None) ->
         told["validation"],
         told["vocab_size"],
         pick_device(told["device"]),
-        line=line,
-        sharding=told["sharding"],
     )
-    trainer.spread().follow()
+    trainer.spread(line, told["sharding"]).follow()

@@ -64,8 +64,9 @@ class Observer:
         if trainer.in_bursts and watch is None and not full:
             return ()
         results = (*owed, *self.read())
-        for row in self.trainer.take_rows():
+        for row in trainer.rows:
             self.store.append_event("rank", upcoming, **row)
+        trainer.rows.clear()
         if watch is not None:
             memory, resident = watch.result.to_json(), self.resident_bytes(fresh=True)
             told = {**memory, "resident_bytes": resident, **watch_gpu(trainer.device)}
@@ -146,8 +147,7 @@ class Observer:
     def sample(self) -> None:
         """Write down what the model writes."""
         length, self._sampled_step = self.trainer.config.sample_length, self.trainer.step
-        with self.trainer.whole_model() as model:
-            sample = self.sampler.sample(model, length)
+        sample = self.sampler.sample(self.trainer.whole_model(), length)
         self.store.append_event(
             "sample",
             self.trainer.step,

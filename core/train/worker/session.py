@@ -4,8 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import torch
@@ -18,7 +16,7 @@ from core.train.learning.trainer import StepResult, Trainer
 from core.train.run.directory import checkpoints, forget_milestones
 from core.train.run.state import NON_FINITE_PAUSE, NOT_SAVED, TIME_IS_UP
 from core.train.run.store import RunStore
-from core.train.text.dataset import Dataset, load_dataset
+from core.train.text.dataset import load_dataset
 from core.train.worker.checkpoint import load_checkpoint
 from core.train.worker.inheritance import begin_as_fork
 from core.train.worker.observer import Observer
@@ -267,22 +265,19 @@ class Session:
         )
 
 
-def load_newest(store: RunStore, trainer: Trainer) -> None:
-    """Put the newest readable checkpoint into a trainer; without one it starts again."""
+def load_newest(store: RunStore, trainer: Trainer) -> Orders:
+    """Put the newest readable checkpoint into a trainer, or else what the run began with."""
     for path in reversed(checkpoints(store.directory)):
         try:
-            load_checkpoint(path, trainer)
+            return load_checkpoint(path, trainer)
         except ValueError as error:
-            _tell_damaged(store, path, error)
-        else:
-            return
-    trainer.start_again()
+            told = {"tensor": path.name, "message": str(error)}
+            store.append_event("finding", 0, finding="damaged_checkpoint", **told)
+            trainer.start_again()  # it may be half changed
+    if trainer.trained_seconds:
+        trainer.start_again()
     begin_as_fork(store.directory, trainer)
-
-
-def _tell_damaged(store: RunStore, path: Path, error: ValueError) -> None:
-    told = {"tensor": path.name, "message": str(error)}
-    store.append_event("finding", 0, finding="damaged_checkpoint", **told)
+    return Orders(max_steps_per_second=trainer.config.max_steps_per_second)
 
 
 def open_session(
@@ -298,8 +293,9 @@ def open_session(
     """
     directory = store.directory
     dataset = load_dataset(directory / "data")
-    fresh = partial(company.trainer if company else _fresh_trainer, config, dataset, device)
-    trainer, saved = _newest_trainer(fresh, store, config)
+    kind = company.trainer_kind if company else Trainer
+    trainer = kind.of(config, dataset, device)
+    saved = load_newest(store, trainer)
     if company:
         company.begin(trainer, dataset, directory.name)
     forget_milestones(directory, after=trainer.step)
@@ -308,29 +304,3 @@ def open_session(
     orders = standing_orders(directory, saved)
     observer = Observer(trainer, store, sampler)
     return Session(observer, Inbox(directory, orders.last_command), orders, stop or StopSignal())
-
-
-def _newest_trainer(
-    fresh: Callable[[], Trainer], store: RunStore, config: TrainConfig
-) -> tuple[Trainer, Orders]:
-    for path in reversed(checkpoints(store.directory)):
-        # A file that cannot be loaded may leave a trainer half changed: each try has its own.
-        trainer = fresh()
-        try:
-            return trainer, load_checkpoint(path, trainer)
-        except ValueError as error:
-            _tell_damaged(store, path, error)
-    at_first = Orders(max_steps_per_second=config.max_steps_per_second)
-    trainer = fresh()
-    begin_as_fork(store.directory, trainer)
-    return trainer, at_first
-
-
-def _fresh_trainer(config: TrainConfig, dataset: Dataset, device: torch.device) -> Trainer:
-    return Trainer(
-        config,
-        dataset.training_tokens,
-        dataset.validation_tokens,
-        dataset.tokenizer.vocab_size,
-        device,
-    )

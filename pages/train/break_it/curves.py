@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -10,7 +10,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.bugs.deck import BY_KEY
-from core.figures.picture import Drawing, Look, Picture
+from core.figures.picture import Look, Picture
+from core.figures.train.curves import Axes, curves_picture
 from core.language import N_, _
 from core.train.mistakes.findings import Finding, end_of, find, outcome_of
 from core.train.mistakes.pair import Pair, recorded_pairs, run_pair
@@ -21,13 +22,11 @@ from pages.shared.settings import locked, look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.train.break_it.inputs import ASK, Case, first_time
 
-HEIGHT_PX: Final = 350
 MOST_KEPT: Final = 100
-FEW: Final = 5  # steps, of which a line shows nothing
-# Side: what it is called, its colour, its line, its mark of a validation
-SIDES: Final[Mapping[SideName, tuple[str, str, str, str]]] = {
-    "healthy": (N_("healthy"), "reference", "dot", "circle"),
-    "broken": (N_("with the mistake"), "guard", "solid", "diamond"),
+# Side: what it is called, and its colour
+SIDES: Final[Mapping[SideName, tuple[str, str]]] = {
+    "healthy": (N_("healthy"), "reference"),
+    "broken": (N_("with the mistake"), "guard"),
 }
 # Of Spot the bug: mistakes that need no run to be seen.
 CARDS: Final = (
@@ -86,7 +85,7 @@ def curves_tab(case: Case) -> Shown:
         headline=_headline(case, pair, found),
         line=found.evidence if found and case.is_open else "",
         charts=[Chart(picture=picture, file_name="break-it")],
-        notes=[*_notes(case, pair), *(_elsewhere() if own is None else [])],
+        notes=_notes(case, pair, is_own=own is not None),
     )
 
 
@@ -130,20 +129,16 @@ def _headline(case: Case, pair: Pair, found: Finding | None) -> str:
     return text.format(first=f"{losses[0]:.2f}", end=f"{end_of(losses):.2f}")
 
 
-def _elsewhere() -> list[str]:
-    recorded = recorded_pairs()
-    text = _("Recorded on {date} on a machine with {cores} CPU cores, seed {seed}.")
-    return [text.format(date=recorded.date, cores=recorded.num_cores, seed=recorded.seed)]
-
-
-def _notes(case: Case, pair: Pair) -> list[str]:
-    if not case.is_open:
-        return []
-    notes = [_(case.switch.why)]
+def _notes(case: Case, pair: Pair, *, is_own: bool) -> list[str]:
+    notes = [_(case.switch.why)] if case.is_open else []
     outcome = outcome_of(pair["healthy"], pair["broken"])
-    if outcome != case.switch.outcome:
+    if case.is_open and outcome != case.switch.outcome:
         text = _("With this seed the curve does otherwise than usual: {outcome}.")
         notes.append(text.format(outcome=_(OUTCOMES[outcome])))
+    if not is_own:
+        recorded = recorded_pairs()
+        text = _("Recorded on {date} on a machine with {cores} CPU cores, seed {seed}.")
+        notes.append(text.format(date=recorded.date, cores=recorded.num_cores, seed=recorded.seed))
     return notes
 
 
@@ -161,79 +156,27 @@ def _show_below(case: Case) -> None:
 
 
 def loss_picture(pair: Pair, found: Finding | None, look: Look, *, is_open: bool) -> Picture:
-    """Return the curves with their validation losses, and the step where it was found."""
-    drawing, layout = Drawing(), look.layout()
-    sides: tuple[SideName, ...] = ("healthy", "broken") if is_open else ("healthy",)
-    for side in sides:
-        _draw_side(drawing, side, pair, look)
-    if found:
-        _mark(drawing, found, len(pair["broken"].losses), look)
-    highest = max(loss for side in sides for loss in pair[side].losses if math.isfinite(loss))
-    fields = {
-        "height": HEIGHT_PX,
-        "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 4, "b": 8},
-        "xaxis": layout["xaxis"] | {"title": {"text": _("step")}, "zeroline": False},
-        "yaxis": layout["yaxis"] | {
-            "title": {"text": _("loss (nats per token)")},
-            "type": "log" if highest > 10 else "linear",
+    """Return the curves with their validation losses, and say at which step it was found."""
+    rows = {_(SIDES[side][0]): pair[side] for side in SIDES if is_open or side == "healthy"}
+    highest = max(loss for run in rows.values() for loss in run.losses if math.isfinite(loss))
+    found_at = _("found at step {step}")
+    marked = (found.step, found_at.format(step=found.step)) if found else None
+    picture = curves_picture(
+        {name: run.losses for name, run in rows.items()},
+        Axes(x=_("step"), y=_("loss (nats per token)"), log=highest > 10, first=1),
+        look,
+        points={
+            name: [(step, loss) for step, *both in run.validations for loss in both]
+            for name, run in rows.items()
         },
-    }  # fmt: skip
-    return Picture(
-        figure=drawing.figure(layout | fields),
-        alt=_sentence(pair, found, sides),
-        table=_table(pair, sides),
+        colors=[color for _name, color in SIDES.values()],
+        marked=marked,
     )
-
-
-def _draw_side(drawing: Drawing, side: SideName, pair: Pair, look: Look) -> None:
-    rows, (label, meaning, dash, symbol) = pair[side], SIDES[side]
-    color, name = look.color(meaning), _(label)
-    told = _("{side}: validation").format(side=name)
-    drawing.scatter(
-        x=list(range(1, len(rows.losses) + 1)), y=list(rows.losses), name=name,
-        mode="lines" if len(rows.losses) > FEW else "lines+markers",
-        line={"color": color, "width": 3 if look.present else 2, "dash": dash},
-        hovertemplate=_("step") + " %{x}: %{y:.3f}<extra>" + name + "</extra>",
-    )  # fmt: skip
-    drawing.scatter(
-        x=[step for step, *both in rows.validations for _loss in both],
-        y=[loss for _step, *both in rows.validations for loss in both],
-        mode="markers", name=told, marker={"color": color, "size": 10, "symbol": symbol},
-        hovertemplate=_("step") + " %{x}: %{y:.4f}<extra>" + told + "</extra>",
-    )  # fmt: skip
-
-
-def _mark(drawing: Drawing, found: Finding, num_steps: int, look: Look) -> None:
-    color, side = look.color("text"), "left" if found.step < num_steps / 2 else "right"
-    line = {"color": color, "width": 1, "dash": "dash"}
-    drawing.shape(type="line", x0=found.step, x1=found.step, y0=0, y1=1, yref="paper", line=line)
-    drawing.note(
-        x=found.step, y=1, yref="paper", yanchor="top", xanchor=side, font={"color": color},
-        text=_("found at step {step}").format(step=found.step),
-    )  # fmt: skip
-
-
-def _sentence(pair: Pair, found: Finding | None, sides: tuple[SideName, ...]) -> str:
-    one, parts = _("{side}: {steps} steps, loss {first} to {end}"), []
-    for side in sides:
-        losses = pair[side].losses
-        end = f"{end_of(losses):.2f}" if math.isfinite(losses[-1]) else _("no number")
-        name, first = _(SIDES[side][0]), f"{losses[0]:.2f}"
-        parts.append(one.format(side=name, steps=len(losses), first=first, end=end))
-    said = _("Training loss by step. {parts}.").format(parts=_("; ").join(parts))
     if not found:
-        return said
+        return picture
     text = _("{said} Found at step {step}: {headline}.")
-    return text.format(said=said, step=found.step, headline=found.headline)
-
-
-def _table(pair: Pair, sides: tuple[SideName, ...]) -> dict[str, list[float | None]]:
-    count = len(pair["healthy"].losses)
-    table: dict[str, list[float | None]] = {_("step"): [*range(1, count + 1)]}
-    for side in sides:
-        losses = [loss if math.isfinite(loss) else None for loss in pair[side].losses]
-        table[_(SIDES[side][0])] = [*losses, *[None] * (count - len(losses))]
-    return table
+    said = text.format(said=picture.alt, step=found.step, headline=found.headline)
+    return replace(picture, alt=said)
 
 
 TAB: Final = Tab(label=N_("Curves"), show=curves_tab)

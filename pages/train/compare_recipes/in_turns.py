@@ -9,7 +9,10 @@ from typing import Any, Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.budget.item import Item
+from core.figures.budget.stacked_parts import legend_below, parts_table, row_axes, stack, totals
 from core.figures.picture import Drawing, Look, Picture
+from core.figures.train.curves import Axes, curve_axes
 from core.language import N_, _
 from core.train.recipes.choices import TURN, Comparison
 from core.train.recipes.results import Result, Results, recorded
@@ -24,12 +27,7 @@ from pages.train.compare_recipes.running import Race, may_stop, races, start
 _LOOK_AGAIN: Final = 1.0  # seconds
 _SAME: Final = 0.005  # a loss nearer than this is called the same
 _STYLES: Final = (("axis_1", "solid"), ("axis_2", "dash"), ("axis_3", "dot"), ("axis_4", "dashdot"))
-_CATEGORIES: Final = {
-    "weights": N_("weights"),
-    "gradients": N_("gradients"),
-    "optimizer": N_("optimizer"),
-    "activations": N_("activations"),
-}
+_CATEGORIES: Final = ("weights", "gradients", "optimizer", "activations")
 
 
 def in_turns(case: Case, place: DeltaGenerator) -> Shown:
@@ -47,7 +45,9 @@ def in_turns(case: Case, place: DeltaGenerator) -> Shown:
     with place:
         _offer_start(case, is_again=kept is not None)
     if not results:
-        return Shown(headline=_headline_before(case), notes=[_plan_note(case.comparison)])
+        names = _(" against ").join(case.comparison.names)
+        headline = _("{names}: not trained on this machine yet").format(names=names)
+        return Shown(headline=headline, notes=[_plan_note(case.comparison)])
     is_part = any(result.num_steps < case.comparison.num_steps and not result.tensor
                   for result in results)  # fmt: skip
     notes = [] if kept else [_("Recorded on another machine; Train here shows this one.")]
@@ -100,12 +100,6 @@ def _watch(case: Case, race: Race) -> None:
             done=done, steps=case.comparison.num_steps))  # fmt: skip
 
 
-def _headline_before(case: Case) -> str:
-    return _("{names}: not trained on this machine yet").format(
-        names=_(" against ").join(case.comparison.names)
-    )
-
-
 def _plan_note(comparison: Comparison) -> str:
     configs = [comparison.config(option) for option in comparison.options]
     config, rates = configs[0], dict.fromkeys(f"{each.learning_rate:g}" for each in configs)
@@ -126,7 +120,9 @@ def bought(comparison: Comparison, results: Results) -> str:
         said = [_reached(name, result) for name, result in zip(names, results, strict=True)]
         return _("Validation loss: {parts}").format(parts=_("; ").join(said))
     first, last = results
-    parts = (_loss_words(last.last - first.last), _bytes_words(last, first), _time(last, first))
+    ratio = f"{last.total_seconds / first.total_seconds:.2f}"
+    time = _("{ratio} × the time").format(ratio=ratio)
+    parts = (_loss_words(last.last - first.last), _bytes_words(last, first), time)
     return _("“{name}” in place of “{other}”: {differences}").format(
         name=names[1], other=names[0], differences=_(", ").join(parts)
     )
@@ -170,10 +166,6 @@ def _bytes_words(last: Result, first: Result) -> str:
     return words.format(amount=look().format_bytes(abs(difference)))
 
 
-def _time(last: Result, first: Result) -> str:
-    return _("{ratio} × the time").format(ratio=f"{last.total_seconds / first.total_seconds:.2f}")
-
-
 def _rounded_away(comparison: Comparison, results: Results) -> list[str]:
     """Say of each format how many updates its weights round away."""
     if comparison.axis != "precision":
@@ -192,14 +184,12 @@ def _rounded_away(comparison: Comparison, results: Results) -> list[str]:
     ]  # fmt: skip
 
 
-HEIGHT_PX: Final = 360
-PRESENT_HEIGHT_PX: Final = 330
 BAR_PX: Final = 46
 
 
 def curves(case: Case, results: Results, look: Look) -> Picture:
     """Return the training loss of each step, pale, and the validation loss of each turn."""
-    drawing, layout, names = Drawing(), look.layout(), case.comparison.names
+    drawing, names = Drawing(), case.comparison.names
     for name, result, (color, dash) in zip(names, results, _STYLES, strict=False):
         xs, turns = _places(result, case.over)
         drawing.scatter(
@@ -215,14 +205,8 @@ def curves(case: Case, results: Results, look: Look) -> Picture:
             drawing.note(x=xs[-1], y=result.losses[-1], text=_("not finite"), showarrow=True,
                          font={"color": look.color(color)})  # fmt: skip
     axis = _("step") if case.over == "step" else _("seconds of the recipe's own turns")
-    fields = {
-        "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
-        "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 2.6, "b": 8},
-        "xaxis": layout["xaxis"] | {"title": {"text": axis}, "zeroline": False},
-        "yaxis": layout["yaxis"] | {"title": {"text": _("loss in nats per token")},
-                                    "zeroline": False},
-    }  # fmt: skip
-    return Picture(figure=drawing.figure(layout | fields), alt=_curves_alt(names, results),
+    fields = curve_axes(look, Axes(x=axis, y=_("loss in nats per token")))
+    return Picture(figure=drawing.figure(look.layout() | fields), alt=_curves_alt(names, results),
                    table=_table(names, results))  # fmt: skip
 
 
@@ -274,44 +258,40 @@ def _show_bytes(comparison: Comparison, results: Results) -> None:
 
 def bytes_picture(names: Sequence[str], results: Results, look: Look) -> Picture:
     """Return one bar a recipe: what its step holds by category, its peak and its seconds."""
-    drawing, layout = Drawing(), look.layout()
-    rows = [f"<b>{place + 1}</b>" for place in range(len(names))]
-    for category, label in _CATEGORIES.items():
-        sizes = [result.held(category) for result in results]
-        drawing.bar(
-            orientation="h", x=sizes, y=rows, name=_(label), marker={"color": look.color(category)},
-            customdata=[look.format_bytes(size) for size in sizes],
-            hovertemplate="%{customdata}<extra>" + _(label) + "</extra>",
-        )  # fmt: skip
-    for row, name, result in zip(rows, names, results, strict=True):
-        told = _("peak {size} · {seconds}").format(
-            size=look.format_bytes(result.peak), seconds=format_seconds(result.total_seconds)
-        )
+    drawing, size = Drawing(), look.layout()["font"]["size"]
+    held = [_measured(result) for result in results]
+    bars = [(f"<b>{place}</b>", parts) for place, parts in enumerate(held, 1)]
+    stack(drawing, bars, look, flat=True)
+    peaks = [look.format_bytes(result.peak) for result in results]
+    for (row, _parts), name, peak, result in zip(bars, names, peaks, results, strict=True):
+        seconds = format_seconds(result.total_seconds)
+        told = _("peak {size} · {seconds}").format(size=peak, seconds=seconds)
         drawing.note(x=0, y=row, xanchor="left", yshift=27, text=f"{name}: <b>{told}</b>")
-    size = layout["font"]["size"]
-    fields = {
-        "barmode": "stack", "bargap": 0.6,
+    fields = row_axes(look, max(totals(bars))) | {
+        "barmode": "stack", "bargap": 0.6, "legend": legend_below(look),
         "height": round(len(names) * (BAR_PX + size) + size * 6),
         "margin": {"l": 8, "r": 8, "t": size * 1.5, "b": 8},
-        "xaxis": {"visible": False, "fixedrange": True},
-        "yaxis": layout["yaxis"]
-        | {"autorange": "reversed", "fixedrange": True, "showgrid": False},
-        "legend": layout["legend"] | {"traceorder": "normal", "y": 0, "yanchor": "top"},
     }  # fmt: skip
-    parts = _("; ").join(
-        _("{name}: {amount}").format(name=name, amount=look.format_bytes(result.peak))
-        for name, result in zip(names, results, strict=True)
-    )
-    columns = {
-        _(label): [look.format_bytes(result.held(category)) for result in results]
-        for category, label in _CATEGORIES.items()
-    }
+    said = [
+        _("{name}: {amount}").format(name=name, amount=peak)
+        for name, peak in zip(names, peaks, strict=True)
+    ]
+    rows = parts_table(list(zip(names, held, strict=True)), look, _("recipe"))
     return Picture(
-        figure=drawing.figure(layout | fields),
-        alt=_("The most bytes that a step of each recipe holds: {parts}.").format(parts=parts),
-        table={_("recipe"): list(names), **columns,
-               _("peak"): [look.format_bytes(result.peak) for result in results]},
-    )  # fmt: skip
+        figure=drawing.figure(look.layout() | fields),
+        alt=_("The most bytes that a step of each recipe holds: {parts}.").format(
+            parts=_("; ").join(said)
+        ),
+        table={**rows, _("peak"): peaks},
+    )
+
+
+def _measured(result: Result) -> list[Item]:
+    sizes = {name: result.held(name) for name in _CATEGORIES}
+    kind: dict[str, Any] = {"unit": "bytes", "source": "", "kind": "measured"}
+    return [
+        Item(name=name, amount=size, low=size, high=size, **kind) for name, size in sizes.items()
+    ]
 
 
 TAB: Final = Tab(label=N_("In turns"), show=in_turns, choose=st.container)

@@ -28,23 +28,16 @@ class Case:
 
 def choose_case() -> Case:
     """Show the inputs and return what is compared."""
-    preset = ASK.selectbox(
-        "preset", _("Experiment"), (*PRESETS, OWN), default="master", labels=_title
-    )
-    comparison = _own() if preset == OWN else PRESETS[preset].comparison()
+    titles = {key: row.label for key, row in PRESETS.items()} | {OWN: N_("Your own recipes")}
+    preset = ASK.selectbox("preset", _("Experiment"), titles, default="master")
+    comparison = _own() if preset == OWN else PRESETS[preset].comparison
     over = ASK.segmented("over", _("Curves over"), _OVER, default="step")
     return Case(preset="" if preset == OWN else preset, comparison=comparison, over=over)
 
 
-def _title(key: str) -> str:
-    return _("Your own recipes") if key == OWN else _(PRESETS[key].label)
-
-
 def _own() -> Comparison:
-    axis = ASK.selectbox(
-        "axis", _("What differs"), tuple(AXES), default="clipping",
-        labels=lambda key: _(AXES[key].label),
-    )  # fmt: skip
+    labels = {key: row.label for key, row in AXES.items()}
+    axis = ASK.selectbox("axis", _("What differs"), labels, default="clipping")
     options = AXES[axis].options
     values = ASK.several(
         f"of_{axis}", _("Recipes"), tuple(options), default=tuple(options)[:2], most=MOST,

@@ -20,7 +20,7 @@ def ask_what_differs() -> None:
     key = key if key in PRESETS else "master"
     preset = PRESETS[key]
     results = recorded()[key]
-    names = preset.comparison().names
+    names = preset.comparison.names
     right = min(range(len(results)), key=lambda place: _measure(preset, results[place]))
     told = [
         _("{name}: {amount}").format(name=name, amount=_amount(preset, each))
@@ -33,7 +33,7 @@ def ask_what_differs() -> None:
     choices.append(Choice(_("No difference that one would see"), _("There is one.")))
     numbers = _("Recorded: {parts}.").format(parts=_("; ").join(told))
     explanation = _("{numbers} {why}").format(numbers=numbers, why=_(preset.why))
-    asked = _(_ASKED[preset.gap]).format(steps=preset.num_steps)
+    asked = _(_ASKED[preset.gap]).format(steps=preset.comparison.num_steps)
     predict_then_reveal(ASK.key(f"predict_{key}"), asked, choices, explanation)
 
 

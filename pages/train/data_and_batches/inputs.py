@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.language import N_, _
-from core.train.config import DEFAULT_BPE_VOCABULARY, TOKENIZERS, TrainConfig
+from core.train.config import DEFAULT_BPE_VOCABULARY, TrainConfig
 from core.train.text.batches import Window, draw_starts, explain_batch, num_starts
 from core.train.text.corpora import CORPORA
 from core.train.text.dataset import dataset_of
@@ -35,10 +35,7 @@ class Case:
 
 def choose_case() -> Case:
     """Show the inputs and return the batch."""
-    tokenizer_name = ASK.selectbox(
-        "tokenizer", _("Tokenizer"), TOKENIZERS, default="character",
-        labels=lambda name: _(_SPOKEN[name]),
-    )  # fmt: skip
+    tokenizer_name = ASK.selectbox("tokenizer", _("Tokenizer"), _SPOKEN, default="character")
     batch_size = ASK.slider("batch", _("Batch size"), 1, 64, default=4, step=1)
     seq_len = ASK.slider("context", _("Sequence length"), 1, 64, default=8, step=1)
     place = st.container()
@@ -58,10 +55,10 @@ def choose_case() -> Case:
 
 def _choose_text() -> tuple[str, str, int, int]:
     with st.popover(_("Text and seed"), icon=":material/tune:", key=ASK.key("settings")):
+        titles = {key: row.title for key, row in CORPORA.items()}
         source = ASK.selectbox(
-            "text", _("Text"), (SENTENCE, *CORPORA), default=SENTENCE,
-            labels=lambda key: _("My own sentence") if key == SENTENCE else _(CORPORA[key].title),
-        )  # fmt: skip
+            "text", _("Text"), {SENTENCE: N_("My own sentence"), **titles}, default=SENTENCE
+        )
         sentence = ASK.text(
             "sentence", _("My own sentence"), default=FIRST_SENTENCE, max_chars=MAX_CHARACTERS
         )

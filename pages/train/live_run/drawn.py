@@ -26,13 +26,7 @@ def choose_drawn(
 ) -> Drawn:
     """Show the inputs that change the picture alone, `inside` the settings and `beneath` them."""
     with inside if presenting() else beneath:
-        axis = ASK.segmented(
-            "axis",
-            _("Horizontal axis"),
-            AXES,
-            default=AXES[0],
-            labels=lambda name: _(_AXES[name]),
-        )
+        axis = ASK.segmented("axis", _("Horizontal axis"), _AXES, default=AXES[0])
         smoothing = ASK.select_slider(
             "smoothing",
             _("Smoothing"),
@@ -49,11 +43,7 @@ def choose_drawn(
         prediction = ASK.toggle("prediction", _("Show what was predicted"), default=True)
         beside = _beside(shown)
     return Drawn(
-        axis=axis,
-        log_loss=log_loss,
-        smoothing=smoothing,
-        show_prediction=prediction,
-        beside=beside,
+        axis=axis, log_loss=log_loss, smoothing=smoothing, show_prediction=prediction, beside=beside
     )
 
 

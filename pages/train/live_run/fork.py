@@ -1,42 +1,32 @@
 """A fork from a checkpoint of a run, with settings of its own; and a run to take away."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import cache, partial
+from typing import Any, Final, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.by_hand.gpt import count_parameters
 from core.language import N_, _
-from core.train.config import LIMITS, OPTIMIZERS, SCHEDULES, TrainConfig
-from core.train.control.device import DeviceBusyError
+from core.train.config import LIMITS, TrainConfig
 from core.train.export.script import script_of, zipped_script
 from core.train.export.weights import weights_as_safetensors
 from core.train.learning.lora import count_adapters
 from core.train.run.directory import checkpoint_step, checkpoints
 from core.train.run.disk import sentence_of
 from core.train.run.shelf import RunSummary
-from core.train.start.fork import Parent, find_parent, prepare_fork, start_fork
-from core.train.start.plan import Prepared
-from core.train.start.timing import TimingError, is_worth_timing
-from core.train.text.corpora import CORPORA
-from pages.server.control_right import check_teacher, is_teacher, may_control
-from pages.server.rate import take_turn
-from pages.server.sandbox_line import make_way
+from core.train.start.fork import find_parent, prepare_fork, start_fork
+from pages.server.control_right import is_teacher, may_control
 from pages.shared.settings import is_hidden, locked
 from pages.train.live_run.runs import follow
-from pages.train.live_run.settings import ASK, UPLOAD, UPLOAD_MEGABYTES
-from pages.train.live_run.start import busy_sentence, measure
+from pages.train.live_run.settings import ASK, OPTIMIZERS, SCHEDULES, TEXTS, UPLOAD, ask_for_file
+from pages.train.live_run.start import begin
 
+T = TypeVar("T")
 OWN_TEXT: Final = ""
 RANKS: Final = (0, 2, 4, 8, 16)
 _REFUSED: Final = "lr_fork_refused"
-
-_SCHEDULES: Final = {
-    "cosine": N_("cosine decay"),
-    "linear": N_("linear decay"),
-    "constant": N_("constant rate"),
-    "step": N_("a tenth at 1/2 and 3/4"),
-}
 
 
 def offer_fork(run: RunSummary) -> None:
@@ -46,17 +36,14 @@ def offer_fork(run: RunSummary) -> None:
         return
     with st.expander(_("Fork: go on from a checkpoint with other settings"), key="lr_fork"):
         step, changes = _choose(run, TrainConfig.from_json(run.info["config"]), steps)
-        file, asks_for_file = None, st.session_state[f"lr_fork_{run.name}_text"] == UPLOAD
-        if asks_for_file:
-            label = _("A UTF-8 text file of at most {size} MB").format(size=UPLOAD_MEGABYTES)
-            key = f"lr_fork_{run.name}_file"
-            file = st.file_uploader(label, key=key, max_upload_size=UPLOAD_MEGABYTES)
-        disabled = locked() or not is_teacher() or (asks_for_file and file is None)
-        if st.button(_("Fork and train"), key="lr_fork_start", type="primary", disabled=disabled):
-            text = (file.getvalue(), file.name) if file else (None, "")
-            if name := _start(run, step, changes, text):
-                follow(name)
-                st.rerun()
+        asks_for_file = st.session_state[f"lr_fork_{run.name}_text"] == UPLOAD
+        text = ask_for_file(f"lr_fork_{run.name}_file") if asks_for_file else (None, "")
+        disabled = locked() or not is_teacher() or (asks_for_file and text[0] is None)
+        label = _("Fork and train")
+        pushed = st.button(label, key="lr_fork_start", type="primary", disabled=disabled)
+        if pushed and (name := _start(run, step, changes, text)):
+            follow(name)
+            st.rerun()
         if reason := st.session_state.pop(_REFUSED, ""):
             st.markdown(_(":material/block: **Not started.** {reason}").format(reason=reason))
 
@@ -73,25 +60,12 @@ def _choose(run: RunSummary, config: TrainConfig, steps: list[int]) -> tuple[int
     further = left.number_input(
         _("Further steps"), 1, most, min(more, most), key=f"{key}_{step}_further"
     )
-    optimizer = middle.selectbox(
-        _("Optimizer"), OPTIMIZERS, OPTIMIZERS.index(config.optimizer), key=f"{key}_optimizer"
-    )
+    optimizer = _one_of(middle, _("Optimizer"), OPTIMIZERS, config.optimizer, f"{key}_optimizer")
+    schedule = _one_of(right, _("Schedule"), SCHEDULES, config.schedule, f"{key}_schedule")
     rate = middle.number_input(
-        _("Learning rate"),
-        1e-7,
-        10.0,
-        config.learning_rate,
-        format="%g",
-        step=config.learning_rate / 10,
-        key=f"{key}_rate",
-    )
-    schedule = right.selectbox(
-        _("Schedule"),
-        SCHEDULES,
-        SCHEDULES.index(config.schedule),
-        format_func=lambda name: _(_SCHEDULES[name]),
-        key=f"{key}_schedule",
-    )
+        _("Learning rate"), *LIMITS["learning_rate"], config.learning_rate, format="%g",
+        step=config.learning_rate / 10, key=f"{key}_rate",
+    )  # fmt: skip
     changes = {
         "optimizer": optimizer,
         "schedule": schedule,
@@ -106,23 +80,29 @@ def _choose(run: RunSummary, config: TrainConfig, steps: list[int]) -> tuple[int
     return step, changes
 
 
-def _text_and_adapters(config: TrainConfig, text: Any, rank: Any, key: str) -> dict[str, Any]:  # noqa: ANN401  Streamlit's columns
-    titles = {key: _(row.title) for key, row in CORPORA.items() if key != config.corpus}
-    titles = {OWN_TEXT: _("its own")} | titles | {UPLOAD: _("A text file of my own")}
-    corpus = text.selectbox(
-        _("Training text"), list(titles), format_func=titles.__getitem__, key=f"{key}_text"
-    )
+def _text_and_adapters(
+    config: TrainConfig, text: DeltaGenerator, rank: DeltaGenerator, key: str
+) -> dict[str, Any]:
+    titles = {OWN_TEXT: N_("its own"), **TEXTS}
+    if config.corpus != UPLOAD:
+        titles.pop(config.corpus, None)
+    corpus = _one_of(text, _("Training text"), titles, OWN_TEXT, f"{key}_text")
     if config.lora_rank or config.family != "gpt":
         return {"corpus": corpus or config.corpus, "lora_rank": config.lora_rank}
     words = {each: _("rank {rank}").format(rank=each) if each else _("none") for each in RANKS}
-    chosen = rank.selectbox(
-        _("LoRA adapters"),
-        RANKS,
-        format_func=words.__getitem__,
-        key=f"{key}_rank",
-        help=_("The weights stay as they are; thin matrices beside them learn."),
-    )
+    tells = _("The weights stay as they are; thin matrices beside them learn.")
+    chosen = _one_of(rank, _("LoRA adapters"), words, 0, f"{key}_rank", tells)
     return {"corpus": corpus or config.corpus, "lora_rank": chosen}
+
+
+def _one_of(
+    place: DeltaGenerator, label: str, words: Mapping[T, str], first: T, key: str, tells: str = ""
+) -> T:
+    options = list(words)
+    return place.selectbox(
+        label, options, options.index(first), format_func=lambda option: _(words[option]), key=key,
+        help=tells or None,
+    )  # fmt: skip
 
 
 def _tell_of_adapters(run: RunSummary, config: TrainConfig, rank: int) -> None:
@@ -143,31 +123,13 @@ def _start(
     run: RunSummary, step: int, changes: Mapping[str, Any], text: tuple[bytes | None, str]
 ) -> str:
     """Return the name of the new run; "" if it was refused."""
-    with st.status(_("Getting ready …"), expanded=True):
-        try:
-            check_teacher()
-            take_turn("start")
-            parent = find_parent(run.directory, step)
-            prepared = _prepared(parent, changes, text)
-            make_way()
-            return start_fork(parent, prepared).name
-        except DeviceBusyError as error:
-            gpu = str(run.info["config"].get("gpu", ""))
-            st.session_state[_REFUSED] = busy_sentence(gpu) or sentence_of(error)
-        except (ValueError, OSError, TimingError) as error:
-            st.session_state[_REFUSED] = sentence_of(error)
-    return ""
-
-
-def _prepared(
-    parent: Parent, changes: Mapping[str, Any], text: tuple[bytes | None, str]
-) -> Prepared:
-    prepared = prepare_fork(parent, changes, *text)
-    if not is_worth_timing(prepared.timing):
-        return prepared
-    st.write(_("Timing 20 steps on this device, in a separate process …"))
-    measure(prepared)
-    return prepare_fork(parent, changes, *text)
+    parent = cache(partial(find_parent, run.directory, step))
+    return begin(
+        lambda: prepare_fork(parent(), changes, *text),
+        lambda prepared: start_fork(parent(), prepared),
+        str(run.info["config"].get("gpu", "")),
+        _REFUSED,
+    )
 
 
 def offer_exports(run: RunSummary) -> None:

@@ -17,14 +17,9 @@ from pages.shared.settings import unit_system
 from pages.train.live_run.shown_run import ShownRun
 
 _LOOK_AGAIN: Final = 3.0
-_COLUMNS: Final = {
-    "weights": N_("weights"),
-    "gradients": N_("gradients"),
-    "optimizer": N_("optimizer"),
-    "activations": N_("activations"),
-    "other": N_("other"),
-    "peak": N_("peak"),
-}
+_COLUMNS: Final = (
+    *(N_("weights"), N_("gradients"), N_("optimizer"), N_("activations"), N_("other"), N_("peak")),
+)
 
 
 def offer_ranks(shown: ShownRun) -> None:
@@ -45,10 +40,7 @@ def _ranks(shown: ShownRun) -> None:
 
 def ranks_table(rows: Sequence[RankRow]) -> Table:
     unit = unit_system()
-    held = {
-        _(title): [format_bytes(getattr(row, name), unit) for row in rows]
-        for name, title in _COLUMNS.items()
-    }
+    held = {_(name): [format_bytes(getattr(row, name), unit) for row in rows] for name in _COLUMNS}
     return {
         _("rank"): [str(row.rank) for row in rows],
         **held,

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.language import N_, _
 from core.machine.nvml import Gpu, visible_gpus
-from core.train.config import DEFAULT_BPE_VOCABULARY, FAMILIES, TOKENIZERS, TrainConfig
+from core.train.config import DEFAULT_BPE_VOCABULARY, TrainConfig
 from core.train.start.plan import Wish, preset_of
 from core.train.start.presets import DURATIONS, SIZES
 from core.train.text.corpora import CORPORA
@@ -76,7 +76,35 @@ COURSE: Final = (
     Setting("save_every", "checkpoint_interval", N_("Checkpoint interval"), _EVERY, fits=True),
 )
 
-
+UPLOAD: Final = "upload"
+TEXTS: Final = {key: row.title for key, row in CORPORA.items()} | {
+    UPLOAD: N_("A text file of my own")
+}
+PRECISIONS: Final = {
+    "auto": N_("Auto"),
+    "fp32": "fp32",
+    "bf16": "bf16",
+    "bf16_fp32_attention": N_("bf16, attention fp32"),
+    "fp16": N_("fp16, loss scaled"),
+    "fp16_unscaled": N_("fp16, loss not scaled"),
+    "pure_bf16": N_("bf16 throughout, weights too"),
+    "pure_fp16": N_("fp16 throughout, weights too"),
+}
+OPTIMIZERS: Final = {
+    "adamw": "AdamW",
+    "adam": "Adam",
+    "sgd": "SGD",
+    "momentum": N_("SGD with momentum"),
+    "rmsprop": "RMSprop",
+    "adagrad": "Adagrad",
+    "muon": "Muon",
+}
+SCHEDULES: Final = {
+    "cosine": N_("cosine decay"),
+    "linear": N_("linear decay"),
+    "constant": N_("constant rate"),
+    "step": N_("a tenth at 1/2 and 3/4"),
+}
 _COMPILE: Final = N_(
     "Torch makes kernels of the model first: a minute before the first step, and faster steps "
     "where the model is large enough."
@@ -84,7 +112,6 @@ _COMPILE: Final = N_(
 ASK: Final = Inputs("lr")
 PRESET: Final = "preset"  # stands in the address for "as the preset has it"
 AUTO: Final = "auto"
-UPLOAD: Final = "upload"
 DEFAULT_SEED: Final = 1337
 MAX_SEED: Final = 9999
 UPLOAD_MEGABYTES: Final = 5
@@ -93,13 +120,8 @@ UPLOAD_MEGABYTES: Final = 5
 def choose_duration() -> str:
     """Show the time limits side by side and return the key of the chosen one."""
     minutes = {row.key: f"{row.seconds / 60:g}" for row in DURATIONS}
-    return ASK.segmented(
-        "duration",
-        _("Time limit (minutes)"),
-        tuple(minutes),
-        default=DURATIONS[0].key,
-        labels=minutes.__getitem__,
-    )
+    label = _("Time limit (minutes)")
+    return ASK.segmented("duration", label, minutes, default=DURATIONS[0].key)
 
 
 def choose_size() -> str:
@@ -120,22 +142,28 @@ def choose_wish(duration: str, size: str) -> Wish:
     changes: dict[str, Any] = {}
     data, shapes, learning, course = st.columns(4)
     with data:
-        changes |= {"corpus": _corpus(), **_tokenizer(), "precision": _precision()}
+        corpus = ASK.selectbox("corpus", _("Training text"), TEXTS, default=next(iter(CORPORA)))
+        changes |= {"corpus": corpus, **_tokenizer()}
+        changes["precision"] = ASK.selectbox(
+            "precision", _("Precision"), PRECISIONS, default="auto"
+        )
         changes |= _gpu()
         changes["seed"] = ASK.number("seed", _("Seed"), 0, MAX_SEED, default=DEFAULT_SEED, step=1)
         _link_to_batches(changes)
     with shapes:
         changes |= _sliders(SHAPES, preset) | _model(preset)
     with learning:
-        changes |= _optimizer() | _sliders((*LEARNING, DROPOUT), preset)
+        changes["optimizer"] = ASK.selectbox(
+            "optimizer", _("Optimizer"), OPTIMIZERS, default="adamw"
+        )
+        changes["schedule"] = ASK.selectbox("schedule", _("Schedule"), SCHEDULES, default="cosine")
+        changes |= _sliders((*LEARNING, DROPOUT), preset)
     with course:
         changes |= _sliders(COURSE, preset)
         compiled = ASK.toggle("compile", "torch.compile", default=False, help=_(_COMPILE))
         changes |= {"compile": True} if compiled else {}
-    upload, upload_name = _upload() if changes["corpus"] == UPLOAD else (None, "")
-    return Wish(
-        duration=duration, size=size, changes=changes, upload=upload, upload_name=upload_name
-    )
+    file, name = ask_for_file(ASK.key("upload")) if corpus == UPLOAD else (None, "")
+    return Wish(duration=duration, size=size, changes=changes, upload=file, upload_name=name)
 
 
 def _sliders(rows: Iterable[Setting], preset: TrainConfig) -> dict[str, Any]:
@@ -166,26 +194,10 @@ def _slider(row: Setting, preset: TrainConfig) -> float | str:
     )
 
 
-def _corpus() -> str:
-    return ASK.selectbox(
-        "corpus",
-        _("Training text"),
-        (*CORPORA, UPLOAD),
-        default=next(iter(CORPORA)),
-        labels=lambda key: _("A text file of my own") if key == UPLOAD else _(CORPORA[key].title),
-    )
-
-
 def _tokenizer() -> dict[str, Any]:
     """Show the tokenizers and, for BPE, the size of the vocabulary; return the fields."""
-    words = {"character": _("character"), "byte": _("byte"), "bpe": "BPE"}
-    name = ASK.segmented(
-        "tokenizer",
-        _("Tokenizer"),
-        TOKENIZERS,
-        default="character",
-        labels=words.__getitem__,
-    )
+    words = {"character": N_("character"), "byte": N_("byte"), "bpe": "BPE"}
+    name = ASK.segmented("tokenizer", _("Tokenizer"), words, default="character")
     if name != "bpe":
         return {"tokenizer": name}
     size = ASK.select_slider(
@@ -207,15 +219,10 @@ def _link_to_batches(changes: Mapping[str, Any]) -> None:
 
 def _model(preset: TrainConfig) -> dict[str, Any]:
     """Show what the model is made of and what is kept of it; return the fields."""
-    words = {"gpt": "GPT", "llama": _("Llama-like")}
     family = ASK.segmented(
-        "family",
-        _("Model family"),
-        FAMILIES,
-        default="gpt",
-        labels=words.__getitem__,
+        "family", _("Model family"), {"gpt": "GPT", "llama": N_("Llama-like")}, default="gpt",
         help=_("Llama-like: RMSNorm, rotary positions, SwiGLU and grouped key heads."),
-    )
+    )  # fmt: skip
     heads = _sliders((KEY_HEADS,), preset) if family == "llama" else {}
     again = ASK.toggle(
         "checkpointing",
@@ -226,60 +233,18 @@ def _model(preset: TrainConfig) -> dict[str, Any]:
     return {"family": family, "checkpointing": again, **heads}
 
 
-def _optimizer() -> dict[str, Any]:
-    """Show the optimizers and schedules; return the fields."""
-    optimizers = {
-        "adamw": "AdamW",
-        "adam": "Adam",
-        "sgd": "SGD",
-        "momentum": _("SGD with momentum"),
-        "rmsprop": "RMSprop",
-        "adagrad": "Adagrad",
-        "muon": "Muon",
-    }
-    schedules = {
-        "cosine": _("cosine decay"),
-        "linear": _("linear decay"),
-        "constant": _("constant rate"),
-        "step": _("a tenth at 1/2 and 3/4"),
-    }
-    return {
-        name: ASK.selectbox(name, label, tuple(words), default=first, labels=words.__getitem__)
-        for name, label, first, words in (
-            ("optimizer", _("Optimizer"), "adamw", optimizers),
-            ("schedule", _("Schedule"), "cosine", schedules),
-        )
-    }
-
-
-def _precision() -> str:
-    words = {
-        "auto": _("Auto"),
-        "fp32": "fp32",
-        "bf16": "bf16",
-        "bf16_fp32_attention": _("bf16, attention fp32"),
-        "fp16": _("fp16, loss scaled"),
-        "fp16_unscaled": _("fp16, loss not scaled"),
-        "pure_bf16": _("bf16 throughout, weights too"),
-        "pure_fp16": _("fp16 throughout, weights too"),
-    }
-    return ASK.selectbox(
-        "precision", _("Precision"), tuple(words), default="auto", labels=words.__getitem__
-    )
-
-
 def _gpu() -> dict[str, str]:
     """Show the GPUs where there are several, and return the field; empty for the least busy."""
     gpus = _visible_gpus()
     if len(gpus) < 2:
         return {}
-    words = {AUTO: _("least busy")}
+    words = {AUTO: N_("least busy")}
     for number, gpu in enumerate(gpus):
         free = format_bytes(gpu.free_bytes, unit_system())
         words[gpu.uuid] = _("{number}: {name} · {free} free").format(
             number=number, name=gpu.name, free=free
         )
-    chosen = ASK.selectbox("gpu", _("GPU"), tuple(words), default=AUTO, labels=words.__getitem__)
+    chosen = ASK.selectbox("gpu", _("GPU"), words, default=AUTO)
     return {} if chosen == AUTO else {"gpu": chosen}
 
 
@@ -288,10 +253,8 @@ def _visible_gpus() -> tuple[Gpu, ...]:
     return visible_gpus()
 
 
-def _upload() -> tuple[bytes | None, str]:
+def ask_for_file(key: str) -> tuple[bytes | None, str]:
     """Show the upload and return the file's bytes and name; nothing before there is a file."""
     label = _("A UTF-8 text file of at most {size} MB").format(size=UPLOAD_MEGABYTES)
-    file = st.file_uploader(
-        label, key=ASK.key("upload"), max_upload_size=UPLOAD_MEGABYTES, disabled=locked()
-    )
+    file = st.file_uploader(label, key=key, max_upload_size=UPLOAD_MEGABYTES, disabled=locked())
     return (file.getvalue(), file.name) if file else (None, "")

@@ -1,6 +1,8 @@
 """From the Start button to a running process, with every refusal as a sentence."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import streamlit as st
@@ -20,28 +22,45 @@ from pages.server.sandbox_line import make_way
 from pages.train.live_run.shown_run import run_label
 
 _REFUSED: Final = "lr_start_refused"
-_BUSY_GPU: Final = "lr_start_refused_gpu"  # which GPU was asked for, "" for any
+_BUSY_GPU: Final = f"{_REFUSED}_gpu"  # which GPU was asked for, "" for any
 
 
 def start(wish: Wish) -> str:
-    """Time the device if it was not, start the run, and return its name; "" if it was refused.
+    """Start a run and return its name; "" if it was refused.
 
-    Whoever may only watch is refused here, whatever the browser has sent. Why a start was refused
-    stands beside the button until the next one: `show_refusal`.
+    Why stands beside the button until the next one: `show_refusal`.
     """
     _forget_refusal()
+    return begin(lambda: plan_run(wish), start_run, wish.changes.get("gpu", ""), _REFUSED)
+
+
+def begin(
+    prepare: Callable[[], Prepared], go: Callable[[Prepared], Path], gpu: str, refused: str
+) -> str:
+    """Time the device if it was not, start what is prepared, and return its name.
+
+    Whoever may only watch is refused here, whatever the browser has sent. Of a refusal the session
+    keeps the sentence under the key `refused`, and which GPU was busy.
+    """
     with st.status(_("Getting ready …"), expanded=True):
         try:
             check_teacher()
             take_turn("start")
+            prepared = prepare()
             make_way()
-            return _start(wish)
+            if is_worth_timing(prepared.timing):
+                st.write(_("Timing 20 steps on this device, in a separate process …"))
+                measure(prepared)
+                prepared = prepare()
+            if prepared.timing and prepared.timing.gpu_trouble:
+                st.write(prepared.timing.trouble_sentence())
+            st.write(_("Writing the run and starting its process …"))
+            return go(prepared).name
         except DeviceBusyError as error:
-            gpu = wish.changes.get("gpu", "")
-            st.session_state[_REFUSED] = busy_sentence(gpu) or sentence_of(error)
-            st.session_state[_BUSY_GPU] = gpu
+            st.session_state[refused] = busy_sentence(gpu) or sentence_of(error)
+            st.session_state[f"{refused}_gpu"] = gpu
         except (ValueError, OSError, TimingError) as error:
-            st.session_state[_REFUSED] = sentence_of(error)
+            st.session_state[refused] = sentence_of(error)
     return ""
 
 
@@ -74,18 +93,6 @@ def busy_sentence(gpu: str) -> str:
         return ""
     text = _("One run at a time: {run} has the device. Stop it, or wait for it.")
     return text.format(run=run_label(run))
-
-
-def _start(wish: Wish) -> str:
-    prepared = plan_run(wish)
-    if is_worth_timing(prepared.timing):
-        st.write(_("Timing 20 steps on this device, in a separate process …"))
-        measure(prepared)
-        prepared = plan_run(wish, prepared.dataset)
-    if prepared.timing and prepared.timing.gpu_trouble:
-        st.write(prepared.timing.trouble_sentence())
-    st.write(_("Writing the run and starting its process …"))
-    return start_run(prepared).name
 
 
 def measure(prepared: Prepared) -> None:

@@ -104,7 +104,7 @@ def norms_picture(norms: ClippedNorms, look: Look) -> Picture:
             marker={"color": look.color(fill),
                     "line": {"color": look.color("gradients"), "width": 1.5}},
         )  # fmt: skip
-    fields = bar_axes(layout, x=_("layer"), y=_("gradient norm")) | {"barmode": "group"}
+    fields = bar_axes(look, x=_("layer"), y=_("gradient norm")) | {"barmode": "group"}
     fields["yaxis"] |= decades([max(each, SMALLEST) for each in (*norms.before, *norms.after)])
     return Picture(
         figure=drawing.figure(layout | fields),

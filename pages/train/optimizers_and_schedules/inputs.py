@@ -41,13 +41,8 @@ class Case:
 
 def choose_case() -> Case:
     """Show the inputs and return the race."""
-    surface = ASK.selectbox(
-        "surface",
-        _("Loss surface"),
-        tuple(SURFACES),
-        default="bowl",
-        labels=lambda each: _(SURFACES[each].title),
-    )
+    titles = {key: row.title for key, row in SURFACES.items()}
+    surface = ASK.selectbox("surface", _("Loss surface"), titles, default="bowl")
     lr = ASK.select_slider("lr", _("Learning rate"), RATES, default=0.05, labels=str)
     num_steps = ASK.slider("steps", _("Steps"), 1, MAX_STEPS, default=100, step=1)
     with st.popover(_("Optimizers"), icon=":material/groups:", key=ASK.key("who")):

@@ -138,12 +138,10 @@ def loop_tab(loop: Loop) -> Shown:
             if rate != loop.lr:
                 there = _learned(loop.order, loop.num_steps, rate, loop.problem)
                 curves[f"lr {rate}"] = there.losses
-    axes = Axes(x=_("iteration"), y=_("loss"), log=True)
+    axes = Axes(x=_("iteration"), y=_("loss"), log=True, first=1)
     return Shown(
         headline=_headline(loop, learned),
-        charts=[
-            Chart(picture=curves_picture(curves, axes, look(), first=1), file_name="loop")
-        ],
+        charts=[Chart(picture=curves_picture(curves, axes, look()), file_name="loop")],
         notes=[f"`{' → '.join(loop.order)}`", _consequence(loop, learned, usual)],
         code=_code(loop),
     )  # fmt: skip

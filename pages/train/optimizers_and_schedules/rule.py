@@ -151,7 +151,7 @@ def state_picture(rows: Sequence[HeldBytes], look: Look) -> Picture:
         constraintext="none", marker={"color": look.color("optimizer")}, customdata=kept,
         hovertemplate="%{x}: %{y} B<br>%{customdata}<extra></extra>",
     )  # fmt: skip
-    fields = bar_axes(layout, x="", y=_("bytes per parameter"))
+    fields = bar_axes(look, x="", y=_("bytes per parameter"))
     fields["yaxis"] |= {"range": [0, max(amounts) * 1.4]}
     said = _("{name} {amount} ({what})")
     parts = [

@@ -173,14 +173,7 @@ def make_trainer(small_config):
     def make(on="cpu", in_bursts=None, **changes):
         config = small_config(**changes)
         dataset = build_dataset(config, TEXT, "fox.txt")
-        return Trainer(
-            config,
-            dataset.training_tokens,
-            dataset.validation_tokens,
-            dataset.tokenizer.vocab_size,
-            torch.device(on),
-            in_bursts=in_bursts,
-        )
+        return Trainer.of(config, dataset, torch.device(on), in_bursts=in_bursts)
 
     return make
 

@@ -1,5 +1,7 @@
 """The closed forms against the real module, its gradients, AdamW and autograd."""
 
+from typing import get_args
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -7,8 +9,7 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 from core.budget.by_hand.gpt import (
-    ACTIVATIONS,
-    LLAMA_ACTIVATIONS,
+    Precision,
     activations,
     count_parameters,
     gradients,
@@ -104,7 +105,7 @@ def test_weights_gradients_and_optimizer_match_the_tensors_byte_for_byte(numbers
     assert optimizer(shape).num_bytes == sum(value.nbytes for value in states)
 
 
-@pytest.mark.parametrize("precision", sorted(ACTIVATIONS))
+@pytest.mark.parametrize("precision", sorted(get_args(Precision)))
 @pytest.mark.parametrize("numbers", SHAPES)
 def test_activations_match_what_autograd_saves_byte_for_byte(numbers, precision):
     shape = shape_of(numbers)
@@ -125,7 +126,7 @@ def test_flops_are_torchs_own_count(numbers):
         assert step_flops(of, batch_size).amount == counter.get_total_flops()
 
 
-@pytest.mark.parametrize("precision", sorted(LLAMA_ACTIVATIONS))
+@pytest.mark.parametrize("precision", sorted(get_args(Precision)))
 def test_a_llama_like_model_keeps_and_counts_what_its_rules_say(precision):
     counted = count_parameters(LLAMA)
     assert counted.amount == sum(weight.numel() for weight in Llama(LLAMA).parameters())

@@ -1,6 +1,7 @@
 """Curves over steps, and the table of a rule's state."""
 
 import math
+from dataclasses import replace
 
 from core.figures.picture import Look
 from core.figures.train.curves import (
@@ -26,7 +27,7 @@ def test_a_long_curve_is_thinned_and_keeps_its_ends():
 
 def test_what_no_axis_can_hold_is_left_out_and_stays_in_the_table():
     values = [1.0, 1e40, math.inf, math.nan]
-    picture = curves_picture({"loss": values}, AXES, Look(), first=1)
+    picture = curves_picture({"loss": values}, replace(AXES, first=1), Look())
     (line,) = picture.figure.data
     assert line.y == (1.0, None, None, None)
     assert line.x == (1, 2, 3, 4)

@@ -52,7 +52,8 @@ def lead(trainer, num_steps):
         held = (trainer.training, trainer.validation)
         watch = MemoryWatch(trainer.model, trainer.optimizer, held) if due else None
         losses.append(trainer.train_step(watch).loss)
-        rows.extend(trainer.take_rows())
+        rows.extend(trainer.rows)
+        trainer.rows.clear()
     return losses
 
 def told(trainer, losses):
@@ -64,7 +65,7 @@ for sharding, changes in json.loads(sys.argv[2]):
     config = TrainConfig.from_json({**json.loads(sys.argv[1]), **changes})
     found, rows = [], []
     for num_steps in (config.num_steps, 10):
-        several = trainer(RankTrainer, config, line=line, sharding=sharding).spread()
+        several = trainer(RankTrainer, config).spread(line, sharding)
         if several.rank:
             several.follow()
             continue

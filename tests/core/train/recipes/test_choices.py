@@ -19,7 +19,7 @@ def test_every_recipe_of_every_axis_is_a_run_and_a_budget():
 
 def test_recipes_of_a_preset_differ_in_its_axis_alone():
     for key, preset in PRESETS.items():
-        comparison = preset.comparison()
+        comparison = preset.comparison
         first, *others = [comparison.config(option).to_json() for option in comparison.options]
         allowed = {"eval_batches", *comparison.options[0].run, *comparison.options[-1].run}
         for other in others:

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from core.train.learning.trainer import Trainer
+from core.train.learning.updates import Before, ulp
 from core.train.recipes.choices import Comparison
-from core.train.recipes.race import _before, lost_share, race, ulp
+from core.train.recipes.race import lost_share, race
 from core.train.recipes.results import Result, gap, recorded, run_race
 from core.train.text.dataset import dataset_of
 
@@ -78,7 +79,7 @@ def test_the_lost_share_is_that_of_the_weights_that_stood_still():
     trainer = small_trainer("pure_bf16", 1e-4)
     for _step in range(3):
         trainer.train_step()
-    state, weights = before = _before(trainer)
+    state, weights = before = Before.of(trainer)
     trainer.train_step()
     still = moved = 0
     for weight, old in zip(trainer.model.parameters(), weights, strict=True):
@@ -87,17 +88,17 @@ def test_the_lost_share_is_that_of_the_weights_that_stood_still():
         moved += int(((weight != old) & has_gradient).sum())
     assert state
     # A downward step from a power of two is held against the wider of its two neighbours.
-    assert lost_share(trainer, *before) == pytest.approx(still / (still + moved), abs=0.03)
+    assert lost_share(trainer, before) == pytest.approx(still / (still + moved), abs=0.03)
     assert still > moved > 0
 
 
 def test_where_nothing_moves_there_is_no_share():
     trainer = small_trainer("fp16", 1e-3)
     trainer.train_step()
-    state, weights = _before(trainer)
+    before = Before.of(trainer)
     for weight in trainer.model.parameters():
         weight.grad = None
-    assert lost_share(trainer, state, weights) is None
+    assert lost_share(trainer, before) is None
 
 
 def test_a_race_runs_in_a_process_of_its_own_and_can_be_ended():

@@ -10,20 +10,20 @@ from core.units import GIB
 @pytest.mark.parametrize("size", SIZES)
 def test_every_preset_has_bytes_and_seconds_at_both_sizes(size):
     for key, preset in PRESETS.items():
-        for row in at_scale(preset.comparison(), size):
+        for row in at_scale(preset.comparison, size):
             assert row.memory.item.amount > 0, key
             assert row.seconds.low <= row.seconds.amount <= row.seconds.high, key
 
 
 def test_all_in_bf16_saves_six_bytes_of_each_parameter_over_its_devices():
-    master, pure, _fp8 = at_scale(PRESETS["master"].comparison(), "7B")
+    master, pure, _fp8 = at_scale(PRESETS["master"].comparison, "7B")
     states = 6_738_415_616 * (4 + 8 - 2 - 4) / 8  # weights and two moments; 8 devices
     saved = master.memory.item.amount - pure.memory.item.amount
     assert saved == pytest.approx(1.05 * states, rel=0.001)  # and the allocator's reserve
 
 
 def test_fp8_is_faster_by_less_than_two_and_takes_no_byte_less():
-    master, _pure, fp8 = at_scale(PRESETS["master"].comparison(), "7B")
+    master, _pure, fp8 = at_scale(PRESETS["master"].comparison, "7B")
     assert fp8.memory.item.amount == master.memory.item.amount
     assert 1.4 < master.seconds.amount / fp8.seconds.amount < 2
 

@@ -9,7 +9,7 @@ import torch
 from core.train.config import OPTIMIZERS, TrainConfig
 from core.train.learning.memory_watch import MemoryWatch
 from core.train.learning.trainer import Trainer
-from core.train.start.plan import memory_of, peak_of
+from core.train.start.plan import bytes_of
 
 NUM_TOKENS = 6000
 # activations outweigh all; weights outweigh all; many logits
@@ -49,9 +49,9 @@ def test_the_peak_is_predicted_within_2_percent_and_the_categories_to_the_byte(f
         row |= {"checkpointing": checkpointing, "num_kv_heads": 2, "device": "cpu"}
         config, vocab_size = TrainConfig.from_json({**row, **SHAPES[place]}), VOCABULARIES[place]
         measured = watched(config, vocab_size)
-        predicted = peak_of(config, vocab_size, "fp32", NUM_TOKENS).num_bytes
-        assert predicted == pytest.approx(measured.peak, rel=0.02), (row, SHAPES[place])
-        for part in memory_of(config, vocab_size, "fp32").children:
+        held, peak = bytes_of(config, vocab_size, "fp32", NUM_TOKENS)
+        assert peak.num_bytes == pytest.approx(measured.peak, rel=0.02), (row, SHAPES[place])
+        for part in held.children:
             assert getattr(measured, part.name) == part.num_bytes, (part.name, row)
 
 
@@ -61,5 +61,5 @@ def test_every_optimizer_and_dropout_hold_the_bytes_that_are_predicted(precision
         row = {"family": family, "precision": precision, "optimizer": optimizer, "dropout": 0.1}
         config = TrainConfig.from_json({**row, **SHAPES[1], "device": "cpu"})
         measured = watched(config, 65)
-        for part in memory_of(config, 65, "fp32").children:
+        for part in bytes_of(config, 65, "fp32")[0].children:
             assert getattr(measured, part.name) == part.num_bytes, (part.name, row)
