@@ -146,7 +146,7 @@ def icicle_picture(profile: Profile, look: Look) -> Picture:
     phases = [f"{_(PART_WORDS[name][0])} {format_percent(seconds / whole)}"
               for name, seconds in profile.phases.items() if seconds]  # fmt: skip
     alt = _("Icicle of {calls} calls in {seconds}: {phases}. Most self time: {first}.").format(
-        calls=f"{profile.num_calls:,}", seconds=format_seconds(profile.seconds),
+        calls=f"{profile.num_calls:,}", seconds=format_seconds(whole),
         phases=_(", ").join(phases), first=profile.operators[0].name,
     )  # fmt: skip
     table = _columns(profile.operators, profile)
