@@ -20,9 +20,10 @@ from core.budget.simulation.timeline import StepTimeline
 from core.budget.simulation.tracker import StorageTracker
 from core.language import _
 from core.machine.probe import CPU_SIZE, measure_matmul
+from core.train.learning.precision import device_name
 from core.train.learning.trainer import During, Forward, Trainer
-from core.train.profiler.results import PARTS, Anatomy, Moment, Pair, Where
-from core.train.profiler.trace import PHASES, Profile, read_trace, without_host
+from core.train.profiler.results import PARTS, Anatomy, Moment, Pair, Traced, Where
+from core.train.profiler.trace import PHASES, read_trace, without_host
 from core.train.run.store import RunStore
 from core.train.worker.observer import record_of
 from core.units import format_seconds
@@ -41,8 +42,22 @@ _FLOPS: Final[dict[Any, Any]] = {  # torch counts those of attention on GPUs onl
 }
 
 
-def take_apart(trainer: Trainer, where: Where, folder: Path) -> Anatomy:
+def where_of(trainer: Trainer) -> Where:
+    """Return what is measured, as it is now, and on what."""
+    config = trainer.config
+    return Where(
+        step=trainer.step,
+        precision=config.precision,
+        optimizer=config.optimizer,
+        device_name=device_name(trainer.device),
+        threads=torch.get_num_threads(),
+        num_params=sum(weight.numel() for weight in trainer.model.parameters()),
+    )
+
+
+def take_apart(trainer: Trainer, folder: Path) -> Anatomy:
     """Return the anatomy of a trainer's next steps; `folder` takes what they write."""
+    where = where_of(trainer)
     for _step in range(WARM_UP):
         trainer.train_step()
     parts, as_trained, began = list[dict[str, float]](), list[float](), time.perf_counter()
@@ -53,7 +68,7 @@ def take_apart(trainer: Trainer, where: Where, folder: Path) -> Anatomy:
             parts.append(_parts_of_step(trainer, store))
             as_trained.append(_seconds(trainer.train_step, trainer.device))
     measured, simulated = track_memory(trainer), simulate_memory(trainer)
-    profiled, _trace = profile_steps(trainer, PROFILED, folder)
+    profiled = read_trace(profile_steps(trainer, PROFILED, folder).trace)
     counter = FlopCounterMode(display=False)
     counter.flop_registry |= _FLOPS
     trainer.launch_step(counter)
@@ -177,30 +192,30 @@ def _edges(timeline: StepTimeline) -> list[int]:
     return [*(i for i, it in enumerate(phases) if not i or it != phases[i - 1]), len(phases)]
 
 
-def profile_steps(trainer: Trainer, num_steps: int, folder: Path) -> tuple[Profile, bytes]:
-    """Return what torch.profiler says of the next steps, and its Chrome trace in gzip."""
-    on_gpu = [ProfilerActivity.CUDA] if trainer.device.type == "cuda" else []
+def profile_steps(trainer: Trainer, num_steps: int, folder: Path) -> Traced:
+    """Return the trace of the trainer's next steps, after one that loads kernels."""
+    where, on_gpu = where_of(trainer), trainer.device.type == "cuda"
+    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
     trainer.train_step()
     with (
         surrounded(trainer, record_function),
-        profile(activities=[ProfilerActivity.CPU, *on_gpu], acc_events=True) as profiler,
+        profile(activities=activities, acc_events=True) as profiler,
     ):
         for _step in range(num_steps):
             launched = trainer.launch_step()
             with record_function("logging"):
                 trainer.read_steps([launched])
-    path = folder / "trace.json"
-    profiler.export_chrome_trace(str(path))
-    trace = without_host(path.read_bytes())
-    return read_trace(trace), trace
+    profiler.export_chrome_trace(str(path := folder / "trace.json"))
+    return Traced(where=where, trace=without_host(path.read_bytes()))
 
 
-def compare_item(trainer: Trainer, where: Where) -> Pair:
+def compare_item(trainer: Trainer) -> Pair:
     """Return a step that reads its loss each time beside one that reads each hundredth.
 
     Raises:
         ValueError: The steps would take minutes.
     """
+    where = where_of(trainer)
 
     def block(every: int) -> None:
         for step in range(1, ITEM_STEPS + 1):
@@ -243,12 +258,13 @@ def _in_turns(
     return found
 
 
-def compare_compiled(trainer: Trainer, where: Where, backend: str = "inductor") -> Pair:
+def compare_compiled(trainer: Trainer, backend: str = "inductor") -> Pair:
     """Return an eager step beside one whose forward and backward pass torch.compile has made.
 
     Raises:
         ValueError: It cannot compile here; mostly a C++ compiler is missing.
     """
+    where = where_of(trainer)
     compiled: Forward = torch.compile(trainer.model, backend=backend)
 
     def steps(forward: Forward, count: int) -> None:
