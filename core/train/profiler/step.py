@@ -179,8 +179,8 @@ def simulate_memory(trainer: Trainer) -> StepTimeline:
 def _moments(timeline: StepTimeline, like: StepTimeline) -> list[Moment]:
     """Return the step in some hundred moments, its peak among them, each part beside its like."""
     events, count = timeline.events, len(timeline.events)
-    edges = zip(_edges(timeline), _edges(like), strict=False)
-    places = np.interp(range(count), *zip(*edges, strict=True))
+    edges, theirs = zip(*zip(_edges(timeline), _edges(like), strict=False), strict=True)
+    places = np.interp(np.arange(count), edges, theirs)
     kept = {*range(0, count, -(-count // MOST_MOMENTS)), timeline.peak_index}
     rows = [(float(places[index]), events[index]) for index in sorted(kept)]
     return [Moment(place, event.phase, event.op, event.live) for place, event in rows]
