@@ -3,15 +3,14 @@
 `python -m benchmarks.record_profiler` writes them into core/train/recordings/profiler.
 """
 
-import json
-import shutil
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from core.train.profiler import __main__ as child
 from core.train.profiler.measure import Subject
-from core.train.profiler.results import RECORDED
+from core.train.profiler.results import RECORDED, write_result
 
 STEPS = 3
 ROWS = (
@@ -28,16 +27,11 @@ def main() -> None:
     """Record every row."""
     for what, precision in ROWS:
         subject = Subject(precision=precision)
-        with tempfile.TemporaryDirectory() as name:
-            folder, kept = Path(name), f"{what}-{subject.size}-{precision}"
-            child.answer(what, STEPS, child.open_trainer(subject), folder)
-            found = json.loads((folder / f"{what}.json").read_text(encoding="utf-8"))
-            found["where"]["date"] = datetime.now(UTC).date().isoformat()
-            text = json.dumps(found, separators=(",", ":"))
-            (RECORDED / f"{kept}.json").write_text(text, encoding="utf-8")
-            if what == "operators":
-                trace = folder / f"{what}.trace.json.gz"
-                shutil.copy(trace, RECORDED / f"{kept}.trace.json.gz")
+        kept, today = f"{what}-{subject.size}-{precision}", datetime.now(UTC).date().isoformat()
+        with tempfile.TemporaryDirectory() as folder:
+            found = child.answer(what, STEPS, child.open_trainer(subject), Path(folder))
+        dated = replace(found, where=replace(found.where, date=today))
+        write_result(kept, dated, RECORDED)
         print(kept)
 
 

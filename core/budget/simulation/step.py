@@ -160,7 +160,7 @@ class OptimizerStep:
             self._run()
 
     def _run(self) -> None:
-        mode = _OneForItem() if self._on_meta else nullcontext()  # type: ignore[no-untyped-call]  # torch's own
+        mode = OneForItem() if self._on_meta else nullcontext()  # type: ignore[no-untyped-call]  # torch's own
         with mode:
             for part in self._parts:
                 part.step()
@@ -171,8 +171,8 @@ class OptimizerStep:
             each.grad = None
 
 
-class _OneForItem(TorchDispatchMode):
-    """Answers 1.0 where an optimizer asks a meta tensor for its value (Adafactor's norms)."""
+class OneForItem(TorchDispatchMode):
+    """Answers 1.0 where a step asks a tensor for its value: no size depends on it."""
 
     def __torch_dispatch__(
         self,
@@ -181,9 +181,7 @@ class _OneForItem(TorchDispatchMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401  whatever the operation returns
-        if func is _ITEM and args[0].is_meta:
-            return 1.0
-        return func(*args, **(kwargs or {}))
+        return 1.0 if func is _ITEM else func(*args, **(kwargs or {}))
 
 
 def _optimizers(

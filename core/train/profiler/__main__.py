@@ -7,15 +7,16 @@ import json
 import os
 import sys
 import time
-from contextlib import ExitStack
-from dataclasses import asdict
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.language import _
+from core.train.control.device import TrainingDevice
 from core.train.learning.tensors import newest_checkpoint
 from core.train.profiler.measure import HOLDER, SECONDS, Subject, is_held_by_pause
-from core.train.profiler.results import Where, to_json
+from core.train.profiler.results import Result, write_result
 from core.train.worker.turn import QueueLeftError, device_in_turn
 
 if TYPE_CHECKING:
@@ -30,28 +31,27 @@ def main(question: str, folder: str) -> None:
     what, num_steps = asked.pop("what"), asked.pop("num_steps")
     subject = Subject(**asked)
     try:
-        with ExitStack() as held:
-            _take_device(subject, held)
-            answer(what, num_steps, open_trainer(subject), Path(folder))
+        with _turn(subject) as device:
+            os.environ.update(device.environment if device else {})
+            result = answer(what, num_steps, open_trainer(subject), Path(folder))
+    except QueueLeftError as error:
+        message = _("The device was not free within {seconds} s; try again later.")
+        raise SystemExit(message.format(seconds=f"{SECONDS / 2:g}")) from error
     except ValueError as error:
         raise SystemExit(str(error)) from error
+    write_result(what, result, Path(folder))
 
 
-def _take_device(subject: Subject, held: ExitStack) -> None:
+def _turn(subject: Subject) -> AbstractContextManager[TrainingDevice | None]:
     """Stand in line for the device, and hold it; beside a paused run nothing is held."""
     if is_held_by_pause(subject):
-        return
+        return nullcontext()
     until, gpu = time.monotonic() + SECONDS / 2, subject.config().gpu
 
     def gives_up() -> bool:
         return time.monotonic() > until
 
-    turn = device_in_turn(subject.device(), HOLDER, time.time(), gives_up, gpu)
-    try:
-        os.environ.update(held.enter_context(turn).environment)
-    except QueueLeftError as error:
-        message = _("The device was not free within {seconds} s; try again later.")
-        raise ValueError(message.format(seconds=f"{SECONDS / 2:g}")) from error
+    return device_in_turn(subject.device(), HOLDER, time.time(), gives_up, gpu)
 
 
 def open_trainer(subject: Subject) -> "Trainer":
@@ -79,40 +79,21 @@ def open_trainer(subject: Subject) -> "Trainer":
     return trainer
 
 
-def answer(what: str, num_steps: int, trainer: "Trainer", folder: Path) -> None:
-    """Write the answer of a trainer into the folder."""
+def answer(what: str, num_steps: int, trainer: "Trainer", folder: Path) -> Result:
+    """Return the answer of a trainer; the folder takes what its steps write."""
     from core.train.profiler import numbers, step
 
     if what == "numbers" and not trainer.step:
         for _step in range(FRESH_STEPS):
             trainer.train_step()
-    where = _where(trainer)
-    if what == "operators":
-        _profile, trace = step.profile_steps(trainer, num_steps, folder)
-        (folder / f"{what}.trace.json.gz").write_bytes(trace)
-        text = json.dumps({"where": asdict(where), "num_steps": num_steps})
-    elif what == "anatomy":
-        text = to_json(step.take_apart(trainer, where, folder))
-    elif what == "numbers":
-        text = to_json(numbers.numbers_of_step(trainer, where))
-    else:
-        compare = {"item": step.compare_item, "compile": step.compare_compiled}
-        text = to_json(compare[what](trainer, where))
-    (folder / f"{what}.json").write_text(text, encoding="utf-8")
-
-
-def _where(trainer: "Trainer") -> Where:
-    import torch
-
-    from core.train.learning.precision import device_name
-
-    config = trainer.config
-    return Where(
-        title=config.name, step=trainer.step, precision=config.precision,
-        optimizer=config.optimizer, device=trainer.device.type,
-        device_name=device_name(trainer.device), threads=torch.get_num_threads(),
-        num_params=sum(weight.numel() for weight in trainer.model.parameters()),
-    )  # fmt: skip
+    ways: dict[str, Callable[[], Result]] = {
+        "anatomy": lambda: step.take_apart(trainer, folder),
+        "item": lambda: step.compare_item(trainer),
+        "compile": lambda: step.compare_compiled(trainer),
+        "operators": lambda: step.profile_steps(trainer, num_steps, folder),
+        "numbers": lambda: numbers.numbers_of_step(trainer),
+    }
+    return ways[what]()
 
 
 if __name__ == "__main__":

@@ -10,20 +10,20 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from core.dtypes import FORMATS
 from core.train.learning.trainer import Trainer
-from core.train.profiler.results import Histogram, Numbers, TensorRow, Where
-from core.train.profiler.step import surrounded
+from core.train.profiler.results import Histogram, Numbers, TensorRow
+from core.train.profiler.step import surrounded, where_of
 
 MOST_ROWS: Final = 200
 _LOWEST: Final = -1100  # below the smallest subnormal of float64
 
 
-def numbers_of_step(trainer: Trainer, where: Where) -> Numbers:
+def numbers_of_step(trainer: Trainer) -> Numbers:
     """Return what the trainer's next step holds; it is done for that.
 
     Where the optimizer takes no step, because a number is not finite, there are no updates.
     """
+    where = where_of(trainer)
     named = {name: each for name, each in trainer.model.named_parameters() if each.requires_grad}
     weights = list(named.values())
     before, gradients, meant = _copies(weights), list[Tensor](), list[Tensor]()
@@ -36,18 +36,19 @@ def numbers_of_step(trainer: Trainer, where: Where) -> Numbers:
         yield
 
     with surrounded(trainer, during):
-        launched = trainer.launch_step()
-    (result,) = trainer.read_steps([launched])
+        result = trainer.train_step()
     if result.skipped or result.overflowed:
         meant.clear()
     gradients = gradients or _gradients(weights)
     updates = meant or [torch.zeros_like(each) for each in before]
-    facts = zip(named, before, gradients, updates, weights, strict=True)
-    rows = [_row(*each) for each in facts]
-    count = sum(row.size for row in rows)
+    rows = list(map(_row, named, before, gradients, updates, _copies(weights)))
+    sizes = Counter[str]()
+    for row in rows:
+        sizes[row.dtype] += row.size
+    count = sizes.total()
     return Numbers(
         where=where,
-        dtype=Counter({row.dtype: row.size for row in rows}).most_common(1)[0][0],
+        dtype=sizes.most_common(1)[0][0],
         weights=histogram(before),
         gradients=histogram(gradients),
         updates=histogram(meant),
@@ -59,7 +60,7 @@ def numbers_of_step(trainer: Trainer, where: Where) -> Numbers:
 
 
 def _copies(tensors: Sequence[Tensor]) -> list[Tensor]:
-    return [each.detach().clone() for each in tensors]
+    return [each.detach().cpu().clone() for each in tensors]
 
 
 def _gradients(weights: Sequence[Tensor]) -> list[Tensor]:
@@ -82,15 +83,14 @@ def meant_updates(optimizer: Optimizer, weights: Sequence[Tensor]) -> list[Tenso
                 twin.state[its][name] = value.double()
     twin.step()
     moved = {id(weight): its.detach() for weight, its in zip(mine, theirs, strict=True)}
-    return [moved[id(weight)] - weight.detach().double() for weight in weights]
+    return [(moved[id(weight)] - weight.detach().double()).cpu() for weight in weights]
 
 
 def ulps_of(weights: Tensor) -> Tensor:
-    """Return the distance from each weight to its neighbour in its own format, in float64."""
-    fmt = FORMATS[str(weights.dtype).removeprefix("torch.")]
-    size = weights.detach().double().abs().clamp(min=fmt.smallest_normal, max=fmt.max)
-    _mantissa, exponent = torch.frexp(size)  # size = mantissa * 2**exponent, 0.5 <= mantissa < 1
-    return torch.ldexp(torch.full_like(size, fmt.eps), exponent - 1)
+    """Return the distance from each weight to the next in its own format, in float64."""
+    sizes = weights.detach().abs()
+    above = torch.nextafter(sizes, torch.full_like(sizes, torch.inf))
+    return above.double() - sizes.double()
 
 
 def _row(name: str, before: Tensor, gradient: Tensor, update: Tensor, after: Tensor) -> TensorRow:
@@ -121,7 +121,7 @@ def histogram(tensors: Sequence[Tensor]) -> Histogram:
     """Return the powers of two of the sizes of all numbers."""
     counts, zeros, non_finite = Counter[int](), 0, 0
     for tensor in tensors:
-        size = tensor.detach().double().abs().flatten().cpu()
+        size = tensor.detach().double().abs().flatten()
         positive = size[torch.isfinite(size) & (size > 0)]
         bad = int((~torch.isfinite(size)).sum())
         zeros += size.numel() - positive.numel() - bad

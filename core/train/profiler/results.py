@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final, NamedTuple
 
-from core.train.profiler.trace import PHASES, Profile, read_trace
+from core.train.profiler.trace import PHASES
 
 PARTS: Final = (*PHASES, "other")
 RECORDED: Final = Path(__file__).parents[1] / "recordings" / "profiler"
@@ -41,11 +41,9 @@ class TensorRow(NamedTuple):
 class Where:
     """What was measured, and on what; `date` is that of a recording, "" if measured here."""
 
-    title: str
     step: int
     precision: str
     optimizer: str
-    device: str
     device_name: str
     threads: int
     num_params: int
@@ -143,15 +141,16 @@ class Numbers:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Traced:
-    """Profiled steps, with the trace to download, in gzip."""
+    """The trace of profiled steps, as JSON in gzip."""
 
     where: Where
-    num_steps: int
-    profile: Profile
     trace: bytes
 
 
 Result = Anatomy | Pair | Numbers | Traced
+_KINDS: Final[Mapping[str, type[Any]]] = {
+    "anatomy": Anatomy, "item": Pair, "compile": Pair, "operators": Traced, "numbers": Numbers,
+}  # fmt: skip
 _FIELDS: Final[Mapping[str, Any]] = {
     "where": lambda data: Where(**data),
     **dict.fromkeys(("weights", "gradients", "updates"), lambda data: Histogram(**data)),
@@ -160,21 +159,23 @@ _FIELDS: Final[Mapping[str, Any]] = {
 }
 
 
-def to_json(result: Anatomy | Pair | Numbers) -> str:
-    """Return a result as JSON."""
-    return json.dumps(asdict(result), separators=(",", ":"))
+def write_result(name: str, result: Result, folder: Path) -> None:
+    """Write a result as JSON under a name; a trace becomes a file beside it."""
+    data = asdict(result)
+    if trace := data.pop("trace", b""):
+        (folder / f"{name}.trace.json.gz").write_bytes(trace)
+    text = json.dumps(data, separators=(",", ":"))
+    (folder / f"{name}.json").write_text(text, encoding="utf-8")
 
 
-def read_result(what: str, folder: Path, name: str = "") -> Result:
-    """Return the result of `what` that lies in a folder, with its trace if it has one."""
-    text = (folder / f"{name or what}.json").read_text(encoding="utf-8")
-    data = {key: _FIELDS.get(key, lambda it: it)(value) for key, value in json.loads(text).items()}
+def read_result(what: str, folder: Path, name: str = "") -> Any:  # noqa: ANN401  by `what`
+    """Return the result of `what` that lies in a folder, under its own name or another."""
+    path = folder / f"{name or what}.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    data = {key: _FIELDS.get(key, lambda it: it)(value) for key, value in data.items()}
     if what == "operators":
-        trace = (folder / f"{name or what}.trace.json.gz").read_bytes()
-        return Traced(**data, profile=read_trace(trace), trace=trace)
-    kinds: Mapping[str, type[Any]] = {"anatomy": Anatomy, "numbers": Numbers}
-    result: Result = kinds.get(what, Pair)(**data)
-    return result
+        data["trace"] = path.with_suffix(".trace.json.gz").read_bytes()
+    return _KINDS[what](**data)
 
 
 @cache

@@ -2,29 +2,30 @@
 
 import copy
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.profiler import ProfilerActivity, profile, record_function
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
+from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop, sdpa_flop
 
+from core.budget.simulation.step import OneForItem
 from core.budget.simulation.timeline import StepTimeline
 from core.budget.simulation.tracker import StorageTracker
 from core.language import _
 from core.machine.probe import CPU_SIZE, measure_matmul
-from core.train.learning.precision import compute_in
+from core.train.learning.precision import device_name
 from core.train.learning.trainer import During, Forward, Trainer
-from core.train.profiler.results import PARTS, Anatomy, Moment, Pair, Where
-from core.train.profiler.trace import PHASES, Profile, read_trace, without_host
-from core.train.run.records import StepRecord
+from core.train.profiler.results import PARTS, Anatomy, Moment, Pair, Traced, Where
+from core.train.profiler.trace import PHASES, read_trace, without_host
 from core.train.run.store import RunStore
+from core.train.worker.observer import record_of
 from core.units import format_seconds
 
 WARM_UP: Final = 3
@@ -35,20 +36,28 @@ ITEM_STEPS: Final = 100  # of a block, in which one step or each reads its loss
 NUM_TURNS: Final = 5
 MOST_MOMENTS: Final = 600
 _aten = torch.ops.aten
-_ITEM: Final = _aten._local_scalar_dense.default
-# torch counts the FLOPs of attention on GPUs only.
-_FLOPS: Final[dict[Any, Any]] = {
-    _aten._scaled_dot_product_flash_attention_for_cpu: lambda q, k, v, *_a, **_k: sdpa_flop_count(
-        q, k, v
-    ),
-    _aten._scaled_dot_product_flash_attention_for_cpu_backward: (
-        lambda out, q, k, v, *_a, **_k: sdpa_backward_flop_count(out, q, k, v)
-    ),
+_FLOPS: Final[dict[Any, Any]] = {  # torch counts those of attention on GPUs only
+    _aten._scaled_dot_product_flash_attention_for_cpu: sdpa_flop,
+    _aten._scaled_dot_product_flash_attention_for_cpu_backward: sdpa_backward_flop,
 }
 
 
-def take_apart(trainer: Trainer, where: Where, folder: Path) -> Anatomy:
+def where_of(trainer: Trainer) -> Where:
+    """Return what is measured, as it is now, and on what."""
+    config = trainer.config
+    return Where(
+        step=trainer.step,
+        precision=config.precision,
+        optimizer=config.optimizer,
+        device_name=device_name(trainer.device),
+        threads=torch.get_num_threads(),
+        num_params=sum(weight.numel() for weight in trainer.model.parameters()),
+    )
+
+
+def take_apart(trainer: Trainer, folder: Path) -> Anatomy:
     """Return the anatomy of a trainer's next steps; `folder` takes what they write."""
+    where = where_of(trainer)
     for _step in range(WARM_UP):
         trainer.train_step()
     parts, as_trained, began = list[dict[str, float]](), list[float](), time.perf_counter()
@@ -59,11 +68,10 @@ def take_apart(trainer: Trainer, where: Where, folder: Path) -> Anatomy:
             parts.append(_parts_of_step(trainer, store))
             as_trained.append(_seconds(trainer.train_step, trainer.device))
     measured, simulated = track_memory(trainer), simulate_memory(trainer)
-    profiled, _trace = profile_steps(trainer, PROFILED, folder)
-    counter = FlopCounterMode(display=False, custom_mapping=_FLOPS)
+    profiled = read_trace(profile_steps(trainer, PROFILED, folder).trace)
+    counter = FlopCounterMode(display=False)
+    counter.flop_registry |= _FLOPS
     trainer.launch_step(counter)
-    in_16_bits = "float16" if "fp16" in trainer.config.precision else "bfloat16"
-    dtype = "float32" if trainer.config.precision == "fp32" else in_16_bits
     return Anatomy(
         where=where,
         parts={name: [each[name] for each in parts] for name in PARTS},
@@ -71,11 +79,18 @@ def take_apart(trainer: Trainer, where: Where, folder: Path) -> Anatomy:
         measured=_moments(measured, measured),
         simulated=_moments(simulated, measured),
         flops=float(counter.get_total_flops()),
-        peak_flops_per_second=measure_matmul(str(trainer.device), dtype, size=CPU_SIZE).median,
+        peak_flops_per_second=_peak(trainer),
         spans=profiled.spans,
         num_calls=profiled.num_calls / PROFILED,
         num_small=profiled.num_small / PROFILED,
     )
+
+
+def _peak(trainer: Trainer) -> float:
+    """Return the FLOP/s of a large product in the number format of the step's products."""
+    in_16_bits = "float16" if "fp16" in trainer.config.precision else "bfloat16"
+    dtype = "float32" if trainer.config.precision == "fp32" else in_16_bits
+    return measure_matmul(str(trainer.device), dtype, size=CPU_SIZE).median
 
 
 def _wait_for(device: torch.device) -> None:
@@ -107,14 +122,8 @@ def _parts_of_step(trainer: Trainer, store: RunStore) -> dict[str, float]:
         launched = trainer.launch_step()
         with during("logging"):
             (result,) = trainer.read_steps([launched])
-            store.append_step(
-                StepRecord(
-                    step=result.step, time=store.clock.now(), seconds=result.seconds,
-                    loss=result.loss, learning_rate=result.learning_rate,
-                    grad_norm=result.grad_norm, resident_bytes=0,
-                    tokens_per_second=trainer.config.tokens_per_step / result.seconds,
-                )
-            )  # fmt: skip
+            tokens = trainer.config.tokens_per_step
+            store.append_step(record_of(result, store.clock.now(), tokens, resident_bytes=0))
 
     with surrounded(trainer, during):
         whole = _seconds(step, trainer.device)
@@ -161,82 +170,52 @@ def simulate_memory(trainer: Trainer) -> StepTimeline:
     held = [*trainer.model.parameters(), *trainer.model.buffers()]
     held += [each for group in groups for each in group.values() if isinstance(each, Tensor)]
     forward, trainer.forward = trainer.forward, trainer.model  # compiled code is not copied
-    with FakeTensorMode(allow_non_fake_inputs=True) as mode, _OneForItem():
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode, OneForItem():  # type: ignore[no-untyped-call]  # torch's own
         twin = copy.deepcopy(trainer, {id(each): mode.from_tensor(each) for each in held})
         trainer.forward = forward
         return track_memory(twin)
 
 
-class _OneForItem(TorchDispatchMode):
-    """Answers 1.0 where a step asks a tensor without data for its value."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # torch's own
-
-    def __torch_dispatch__(
-        self,
-        func: Callable[..., Any],
-        types: Any,  # noqa: ANN401  as torch declares it
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401  whatever the operation returns
-        return 1.0 if func is _ITEM else func(*args, **(kwargs or {}))
-
-
 def _moments(timeline: StepTimeline, like: StepTimeline) -> list[Moment]:
     """Return the step in some hundred moments, its peak among them, each part beside its like."""
-    parts, theirs = _parts(timeline), _parts(like)
-    places = [
-        begin + (end - begin) * number / (last - first)
-        for (first, last), (begin, end) in zip(parts, theirs, strict=False)
-        for number in range(last - first)
-    ]
-    events = timeline.events[: len(places)]
-    rows = [
-        Moment(it[0], it[1].phase, it[1].op, it[1].live) for it in zip(places, events, strict=True)
-    ]
-    kept = {*range(0, len(rows), -(-len(rows) // MOST_MOMENTS)), timeline.peak_index}
-    return [rows[index] for index in sorted(kept)]
+    events, count = timeline.events, len(timeline.events)
+    edges, theirs = zip(*zip(_edges(timeline), _edges(like), strict=False), strict=True)
+    places = np.interp(np.arange(count), edges, theirs)
+    kept = {*range(0, count, -(-count // MOST_MOMENTS)), timeline.peak_index}
+    rows = [(float(places[index]), events[index]) for index in sorted(kept)]
+    return [Moment(place, event.phase, event.op, event.live) for place, event in rows]
 
 
-def _parts(timeline: StepTimeline) -> list[tuple[int, int]]:
-    """Return where each part begins and ends."""
+def _edges(timeline: StepTimeline) -> list[int]:
+    """Return where each part begins, and where the last one ends."""
     phases = [event.phase for event in timeline.events]
-    edges = [i for i, phase in enumerate(phases) if not i or phase != phases[i - 1]]
-    return list(pairwise([*edges, len(phases)]))
+    return [*(i for i, it in enumerate(phases) if not i or it != phases[i - 1]), len(phases)]
 
 
-def profile_steps(trainer: Trainer, num_steps: int, folder: Path) -> tuple[Profile, bytes]:
-    """Return what torch.profiler says of the next steps, and its Chrome trace in gzip."""
-    on_gpu = [ProfilerActivity.CUDA] if trainer.device.type == "cuda" else []
+def profile_steps(trainer: Trainer, num_steps: int, folder: Path) -> Traced:
+    """Return the trace of the trainer's next steps, after one that loads kernels."""
+    where, on_gpu = where_of(trainer), trainer.device.type == "cuda"
+    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
     trainer.train_step()
     with (
         surrounded(trainer, record_function),
-        profile(activities=[ProfilerActivity.CPU, *on_gpu], acc_events=True) as profiler,
+        profile(activities=activities, acc_events=True) as profiler,
     ):
         for _step in range(num_steps):
             launched = trainer.launch_step()
             with record_function("logging"):
                 trainer.read_steps([launched])
-    path = folder / "trace.json"
-    profiler.export_chrome_trace(str(path))
-    trace = without_host(path.read_bytes())
-    return read_trace(trace), trace
+    profiler.export_chrome_trace(str(path := folder / "trace.json"))
+    return Traced(where=where, trace=without_host(path.read_bytes()))
 
 
-def compare_item(trainer: Trainer, where: Where) -> Pair:
+def compare_item(trainer: Trainer) -> Pair:
     """Return a step that reads its loss each time beside one that reads each hundredth.
 
     Raises:
         ValueError: The steps would take minutes.
     """
-    for _step in range(WARM_UP):
-        _plain_step(trainer)
-    turn = _seconds(lambda: _plain_step(trainer), trainer.device) * ITEM_STEPS * 2
-    if turn > 3 * MAX_SECONDS:
-        message = _("{steps} steps of this model take {seconds} here; choose a smaller model.")
-        told = {"steps": 2 * ITEM_STEPS, "seconds": format_seconds(turn)}
-        raise ValueError(message.format(**told))
+    where = where_of(trainer)
 
     def block(every: int) -> None:
         for step in range(1, ITEM_STEPS + 1):
@@ -244,45 +223,48 @@ def compare_item(trainer: Trainer, where: Where) -> Pair:
             if step % every == 0:
                 loss.item()
 
-    first, second = _in_turns(lambda: block(1), lambda: block(ITEM_STEPS), trainer.device, turn)
-    first, second = ([seconds / ITEM_STEPS for seconds in arm] for arm in (first, second))
+    for _step in range(WARM_UP):
+        _plain_step(trainer)
+    once = _seconds(lambda: _plain_step(trainer), trainer.device)
+    if (turn := 2 * ITEM_STEPS * once) > 3 * MAX_SECONDS:
+        message = _("{steps} steps of this model take {seconds} here; choose a smaller model.")
+        raise ValueError(message.format(steps=2 * ITEM_STEPS, seconds=format_seconds(turn)))
+    arms = (partial(block, 1), partial(block, ITEM_STEPS))
+    first, second = _in_turns(arms, ITEM_STEPS, once, trainer.device)
     return Pair(where=where, kind="item", first=first, second=second)
 
 
 def _plain_step(trainer: Trainer) -> Tensor:
     """Do one step as a plain loop has it, which never asks the device for a number."""
-    trainer.optimizer.zero_grad(set_to_none=True)
-    losses = []
-    for token_ids, targets in trainer._batches(trainer.step + 1):
-        with compute_in(trainer.config.precision, trainer.device):
-            loss = trainer.forward(token_ids, targets) / trainer.config.accumulation_steps
-        loss.backward()
-        losses.append(loss.detach())
-    torch.nn.utils.clip_grad_norm_(trainer.model.parameters(), trainer.config.grad_clip or 1e9)
-    trainer.optimizer.step()
+    *losses, norm = trainer._gradients(trainer.step + 1, trainer.forward)
+    trainer._clip(norm)
+    trainer._move()
+    if trainer.scaler:
+        trainer.scaler.update()
     return torch.stack(losses).sum()
 
 
 def _in_turns(
-    first: Callable[[], object], second: Callable[[], object], device: torch.device, turn: float
+    arms: Sequence[Callable[[], object]], count: int, once: float, device: torch.device
 ) -> tuple[list[float], list[float]]:
-    """Return the seconds of both, done in turns, so that what else the machine does hits both.
+    """Return the seconds of a step in two ways; in turns, so that what else is done hits both.
 
-    `turn`: seconds that both take together.
+    `count`: steps that an arm does in a turn; `once`: seconds of one, about.
     """
     found = (list[float](), list[float]())
-    for number in range(max(min(NUM_TURNS, int(3 * MAX_SECONDS / turn)), 1)):
-        for arm in (0, 1) if number % 2 == 0 else (1, 0):
-            found[arm].append(_seconds((first, second)[arm], device))
+    for turn in range(max(min(NUM_TURNS, int(3 * MAX_SECONDS / (2 * count * once))), 1)):
+        for arm in (turn % 2, 1 - turn % 2):
+            found[arm].append(_seconds(arms[arm], device) / count)
     return found
 
 
-def compare_compiled(trainer: Trainer, where: Where, backend: str = "inductor") -> Pair:
+def compare_compiled(trainer: Trainer, backend: str = "inductor") -> Pair:
     """Return an eager step beside one whose forward and backward pass torch.compile has made.
 
     Raises:
         ValueError: It cannot compile here; mostly a C++ compiler is missing.
     """
+    where = where_of(trainer)
     compiled: Forward = torch.compile(trainer.model, backend=backend)
 
     def steps(forward: Forward, count: int) -> None:
@@ -302,7 +284,6 @@ def compare_compiled(trainer: Trainer, where: Where, backend: str = "inductor") 
     steps(trainer.model, WARM_UP)
     once = _seconds(lambda: steps(trainer.model, 1), trainer.device)
     count = max(min(int(1.0 / once), MOST_STEPS), 1)
-    eager, made = (lambda: steps(trainer.model, count)), (lambda: steps(compiled, count))
-    first, second = _in_turns(eager, made, trainer.device, 2 * once * count)
-    first, second = ([seconds / count for seconds in arm] for arm in (first, second))
+    arms = [partial(steps, forward, count) for forward in (trainer.model, compiled)]
+    first, second = _in_turns(arms, count, once, trainer.device)
     return Pair(where=where, kind="compile", first=first, second=second, ready=ready)

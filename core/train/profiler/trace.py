@@ -8,9 +8,9 @@ import gzip
 import json
 import re
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from core.language import _
@@ -29,15 +29,7 @@ _BEGINNINGS: Final = {
     "enumerate(DataLoader)": "data",
     _ENGINE: "backward",
 }
-_WAITS: Final = frozenset(
-    {
-        "aten::item",
-        "aten::_local_scalar_dense",
-        "cudaStreamSynchronize",
-        "cudaDeviceSynchronize",
-        "cudaEventSynchronize",
-    }
-)
+_WAIT: Final = re.compile(r"aten::(item|_local_scalar_dense)$|cuda(Stream|Device|Event)Synchronize")
 _PRODUCT: Final = re.compile(
     r"aten::(addmm|mm|bmm|baddbmm|_addmm_activation|convolution|mkldnn_\w+|_scaled_dot_product\w+)$"
     r"|gemm|cutlass|xmma|nvjet|flash_|fmha|wgmma|cudnn\w*attention",
@@ -49,8 +41,6 @@ _SMALLEST_NODE: Final = 0.001  # of the whole; what is smaller counts as its par
 _DEEPEST: Final = 6
 _SLACK: Final = 2e-9  # seconds: a time stamp has nanoseconds
 
-Interval = tuple[float, float]
-
 
 @dataclass(slots=True)
 class Call:
@@ -61,13 +51,14 @@ class Call:
     begin: float
     end: float
     thread: tuple[str, str]
-    number: object = None  # "External id": what a kernel says of the operator that launched it
+    number: str  # "External id": what a kernel says of the operator that launched it
     parent: "Call | None" = None
     own: float = 0.0
     phase: str = ""
+    path: tuple[str, ...] = ()  # its callers and itself, without what only wraps others
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class Operator:
     """All calls of one operator or range; seconds of all of them together.
 
@@ -79,17 +70,17 @@ class Operator:
     """
 
     name: str
-    calls: int
-    own: float
-    total: float
     device: float
-    forward: float
-    backward: float
+    calls: int = 0
+    own: float = 0.0
+    total: float = 0.0
+    forward: float = 0.0
+    backward: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Node:
-    """A rectangle of the icicle: the calls with the same callers."""
+    """A rectangle of the icicle: the calls with the same callers, below the phase of all."""
 
     path: tuple[str, ...]
     seconds: float
@@ -101,12 +92,12 @@ class Profile:
     """What a trace says.
 
     Attributes:
+        nodes: The largest first.
         spans: Share of the time by `BOUNDS`; together 1.
         phases: Seconds of the calls of each phase, in threads of the host.
         num_small: Calls of operators with less than `SMALL_SECONDS` of their own.
     """
 
-    seconds: float
     operators: tuple[Operator, ...]
     ranges: tuple[Operator, ...]
     nodes: tuple[Node, ...]
@@ -131,9 +122,29 @@ def read_trace(written: bytes) -> Profile:
     if not any(call.category == "cpu_op" for call in calls):
         text = _("The trace has no operator in it: profile a step with ProfilerActivity.CPU.")
         raise ValueError(text)
-    _nest(calls)
-    _name_phases(calls)
     return _profile(calls, [call for call in found if call.category in _ON_DEVICE])
+
+
+def _profile(calls: list[Call], kernels: list[Call]) -> Profile:
+    main = _join_engine(calls)
+    _nest(calls)
+    operators = [call for call in calls if call.category == "cpu_op"]
+    device = _device_seconds(operators, kernels)
+    phases = dict.fromkeys(PHASES, 0.0)
+    for call in calls:
+        if call.phase:
+            phases[call.phase] += call.own
+    feeding = [call for call in calls if call.thread == main]
+    return Profile(
+        operators=_rows(operators, device),
+        ranges=_rows((call for call in calls if call.category == "user_annotation"), device),
+        nodes=_nodes(calls),
+        spans=_spans_on_device(feeding, kernels) if kernels else _spans_on_host(feeding, calls),
+        phases=phases,
+        num_calls=len(operators),
+        num_small=sum(call.own < SMALL_SECONDS for call in operators),
+        has_device=bool(kernels),
+    )
 
 
 def _events(written: bytes) -> list[Any]:
@@ -183,34 +194,43 @@ def _call(event: Any) -> Call | None:  # noqa: ANN401  whatever JSON the file ho
     return Call(name, category, first, first + float(length or 0), thread, str(number))
 
 
-def _nest(calls: list[Call]) -> None:
-    """Give each call its caller, and its own seconds."""
-    calls.sort(key=lambda call: (call.thread, call.begin, -call.end))
-    open_calls: list[Call] = []
+def _join_engine(calls: list[Call]) -> tuple[str, str]:
+    """Put a backward pass with a thread of its own into the one that waits for it; return that."""
+    busy, engine_until = defaultdict[Any, float](float), defaultdict[Any, float](float)
+    calls.sort(key=lambda call: (call.begin, -call.end))
     for call in calls:
-        while open_calls and not (
-            open_calls[-1].thread == call.thread
-            and call.begin < open_calls[-1].end
-            and call.end <= open_calls[-1].end + _SLACK
-        ):
-            open_calls.pop()
-        call.own = call.end - call.begin
-        if open_calls:
-            call.parent = open_calls[-1]
-            call.parent.own = max(call.parent.own - call.own, 0.0)
-        open_calls.append(call)
+        if call.name.startswith(_ENGINE):
+            engine_until[call.thread] = max(engine_until[call.thread], call.end)
+        elif call.begin >= engine_until.get(call.thread, 0.0):
+            busy[call.thread] += call.end - call.begin
+    main: tuple[str, str] = max(busy, key=lambda thread: busy[thread], default=calls[0].thread)
+    for call in calls:
+        if call.thread in engine_until:
+            call.thread = main
+    return main
 
 
-def _name_phases(calls: Iterable[Call]) -> None:
-    """Say which phase each call belongs to; callers come first.
+def _nest(calls: list[Call]) -> None:
+    """Give each call its caller, its path, its phase and its own seconds; callers come first.
 
     Where a program names no forward pass, what belongs to nothing else is it.
     """
+    calls.sort(key=lambda call: (call.thread, call.begin, -call.end))
+    open_calls: list[Call] = []
     for call in calls:
+        while open_calls and not _holds(open_calls[-1], call):
+            open_calls.pop()
+        call.own = call.end - call.begin
+        if open_calls:
+            parent = call.parent = open_calls[-1]
+            parent.own = max(parent.own - call.own, 0.0)
+            call.phase, call.path = parent.phase, parent.path
+        open_calls.append(call)
+        is_part = call.name in PHASES and call.category == "user_annotation"
         named = [phase for begin, phase in _BEGINNINGS.items() if call.name.startswith(begin)]
-        if call.name in PHASES and call.category == "user_annotation":
-            named = [call.name]
-        call.phase = (named or [call.parent.phase if call.parent else ""])[0]
+        call.phase = (named or [call.name if is_part else call.phase])[0]
+        if call.name not in PHASES and not call.name.startswith((_ENGINE, "ProfilerStep#")):
+            call.path += (call.name,)
     phases = {call.phase for call in calls}
     if "backward" in phases and "forward" not in phases:
         for call in calls:
@@ -218,90 +238,51 @@ def _name_phases(calls: Iterable[Call]) -> None:
                 call.phase = "forward"
 
 
-def _profile(calls: list[Call], kernels: list[Call]) -> Profile:
-    _leave_waiting_out(calls)
-    device = _device_seconds(calls, kernels)
-    operators = [call for call in calls if call.category == "cpu_op"]
-    ranges = [call for call in calls if call.category == "user_annotation"]
-    phases = dict.fromkeys(PHASES, 0.0)
-    for call in calls:
-        if call.phase:
-            phases[call.phase] += call.own
-    main = _main_thread(calls)
-    spans = _spans_on_device(main, kernels) if kernels else _spans_on_host(main, calls)
-    return Profile(
-        seconds=_length(_union([*main, *kernels])),
-        operators=_rows(operators, device),
-        ranges=_rows(ranges, device),
-        nodes=_nodes(calls),
-        spans=spans,
-        phases=phases,
-        num_calls=len(operators),
-        num_small=sum(call.own < SMALL_SECONDS for call in operators),
-        has_device=bool(kernels),
-    )
+def _holds(caller: Call, call: Call) -> bool:
+    is_within = call.begin < caller.end and call.end <= caller.end + _SLACK
+    return caller.thread == call.thread and is_within
 
 
-def _leave_waiting_out(calls: list[Call]) -> None:
-    """Take from the range round `backward()` the time in which another thread did its work."""
-    engine = [each for each in calls if each.name.startswith(_ENGINE) and each.parent is None]
-    waits: dict[tuple[str, str], list[Interval]] = {}
-    for call in calls:
-        if call.phase == "backward" and not call.name.startswith(_ENGINE) and call.own:
-            if call.thread not in waits:
-                waits[call.thread] = _union(it for it in engine if it.thread != call.thread)
-            if others := waits[call.thread]:
-                waited = _common(others, [(call.begin, call.end)])
-                call.own = max(call.own - _length(waited), 0.0)
-
-
-def _device_seconds(calls: Iterable[Call], kernels: Iterable[Call]) -> Mapping[str, float]:
+def _device_seconds(operators: Iterable[Call], kernels: Iterable[Call]) -> Mapping[str, float]:
     """Return the seconds of kernels by the name of the operator that launched them."""
-    names = {call.number: call.name for call in calls if call.category == "cpu_op"}
-    seconds: dict[str, float] = defaultdict(float)
+    names = {call.number: call.name for call in operators}
+    seconds = defaultdict[str, float](float)
     for kernel in kernels:
-        if kernel.number in names:
-            seconds[names[kernel.number]] += kernel.end - kernel.begin
+        seconds[names.get(kernel.number, "")] += kernel.end - kernel.begin
     return seconds
 
 
 def _rows(calls: Iterable[Call], device: Mapping[str, float]) -> tuple[Operator, ...]:
-    by_name: dict[str, list[Call]] = defaultdict(list)
+    rows: dict[str, Operator] = {}
     for call in calls:
-        by_name[call.name].append(call)
-    # An operator that calls itself, as aten::div with a number does, is one call.
-    outer = {
-        name: [it for it in its if it.parent is None or it.parent.name != name]
-        for name, its in by_name.items()
-    }
-    rows = [
-        Operator(
-            name=name,
-            calls=len(outer[name]),
-            own=sum(call.own for call in its),
-            total=sum(call.end - call.begin for call in outer[name]),
-            device=device.get(name, 0.0),
-            forward=sum(call.own for call in its if call.phase == "forward"),
-            backward=sum(call.own for call in its if call.phase == "backward"),
-        )
-        for name, its in by_name.items()
-    ]
-    return tuple(sorted(rows, key=lambda row: -max(row.own, row.device)))
+        new = Operator(name=call.name, device=device.get(call.name, 0.0))
+        row = rows.setdefault(call.name, new)
+        row.own += call.own
+        row.forward += call.own * (call.phase == "forward")
+        row.backward += call.own * (call.phase == "backward")
+        # An operator that calls itself, as aten::div with a number does, is one call.
+        if call.parent is None or call.parent.name != call.name:
+            row.calls += 1
+            row.total += call.end - call.begin
+    return tuple(sorted(rows.values(), key=lambda row: -max(row.own, row.device)))
 
 
-def _main_thread(calls: Sequence[Call]) -> list[Call]:
-    """Return the calls of the thread that was busy for longest, the backward pass's apart."""
-    busy: dict[tuple[str, str], float] = defaultdict(float)
+def _nodes(calls: Iterable[Call]) -> tuple[Node, ...]:
+    """Return the tree of callers, equal ones as one, each below its phase."""
+    seconds, counts = defaultdict[tuple[str, ...], float](float), Counter[tuple[str, ...]]()
     for call in calls:
-        if call.parent is None and not call.name.startswith(_ENGINE):
-            busy[call.thread] += call.end - call.begin
-    main = max(busy, key=lambda thread: busy[thread])
-    return [call for call in calls if call.thread == main]
+        path = (call.phase or "outside", *call.path)[:_DEEPEST]
+        counts[path] += 1
+        for depth in range(len(path) + 1):
+            seconds[path[:depth]] += call.own
+    smallest = seconds.pop(()) * _SMALLEST_NODE
+    nodes = [Node(path=it, seconds=seconds[it], calls=counts[it]) for it in seconds]
+    return tuple(sorted((it for it in nodes if it.seconds >= smallest), key=lambda it: -it.seconds))
 
 
 def _bound_of(call: Call) -> str:
     """Return what a call's own time is spent on, where no device works beside."""
-    if call.name in _WAITS:
+    if _WAIT.match(call.name):
         return "sync"
     if call.phase == "data":
         return "input"
@@ -314,97 +295,27 @@ def _spans_on_host(main: Sequence[Call], calls: Iterable[Call]) -> dict[str, flo
     spans = dict.fromkeys(BOUNDS, 0.0)
     for call in calls:
         spans[_bound_of(call)] += call.own
-    busy = _union(main)
-    spans["launch"] += busy[-1][1] - busy[0][0] - _length(busy)  # between the operators
+    begin, end = min(call.begin for call in main), max(call.end for call in main)
+    busy = sum(call.end - call.begin for call in main if call.parent is None)
+    spans["launch"] += max(end - begin - busy, 0.0)  # between the operators
     return _shares(spans)
 
 
 def _spans_on_device(main: Sequence[Call], kernels: Sequence[Call]) -> dict[str, float]:
     """Return what the device does; while it idles, what the thread that feeds it does."""
-    busy, spans = _union(kernels), dict.fromkeys(BOUNDS, 0.0)
-    spans["compute"] = _length(_union(it for it in kernels if _PRODUCT.search(it.name)))
-    spans["memory"] = _length(busy) - spans["compute"]
-    whole = _union([*main, *kernels])
-    edges = [whole[0][0], *(edge for interval in busy for edge in interval), whole[-1][1]]
-    idle = list(zip(edges[::2], edges[1::2], strict=True))
-    for bound in ("sync", "input"):
-        spans[bound] = _length(_common(_union(it for it in main if _bound_of(it) == bound), idle))
-    spans["launch"] = max(_length(idle) - spans["sync"] - spans["input"], 0.0)
+    works = [("compute" if _PRODUCT.search(it.name) else "memory", it) for it in kernels]
+    works += [(_bound_of(it), it) for it in main if _bound_of(it) in ("sync", "input")]
+    works += [("launch", it) for it in main]
+    turns = [(it.begin, 1, name) for name, it in works] + [(it.end, -1, name) for name, it in works]
+    running, spans = Counter[str](), dict.fromkeys(BOUNDS, 0.0)
+    before = min(turns)[0]
+    for time, change, name in sorted(turns):
+        first = next((it for it in ("compute", "memory", "sync", "input") if running[it]), "launch")
+        spans[first] += time - before
+        running[name], before = running[name] + change, time
     return _shares(spans)
 
 
 def _shares(spans: Mapping[str, float]) -> dict[str, float]:
     whole = sum(spans.values()) or 1.0
     return {name: seconds / whole for name, seconds in spans.items()}
-
-
-def _union(calls: Iterable[Call]) -> list[Interval]:
-    merged: list[Interval] = []
-    for begin, end in sorted((call.begin, call.end) for call in calls):
-        if merged and begin <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((begin, end))
-    return merged
-
-
-def _common(first: Sequence[Interval], second: Sequence[Interval]) -> list[Interval]:
-    """Return where two lists of intervals, each in order and apart, are both."""
-    found, at = list[Interval](), 0
-    for begin, end in first:
-        while at < len(second) and second[at][1] <= begin:
-            at += 1
-        place = at
-        while place < len(second) and second[place][0] < end:
-            found.append((max(begin, second[place][0]), min(end, second[place][1])))
-            place += 1
-    return found
-
-
-def _length(intervals: Iterable[Interval]) -> float:
-    return sum(end - begin for begin, end in intervals)
-
-
-@dataclass(slots=True)
-class _Branch:
-    own: float = 0.0
-    calls: int = 0
-    below: dict[str, "_Branch"] = field(default_factory=dict)
-
-    def seconds(self) -> float:
-        return self.own + sum(branch.seconds() for branch in self.below.values())
-
-
-def _nodes(calls: Iterable[Call]) -> tuple[Node, ...]:
-    """Return the tree of callers, equal ones as one; the backward pass under its phase."""
-    root = _Branch()
-    for call in calls:
-        branch, path = root, _path(call)
-        for name in path:
-            branch = branch.below.setdefault(name, _Branch())
-        branch.own += call.own
-        branch.calls += 1
-    smallest = root.seconds() * _SMALLEST_NODE
-    return tuple(_walk(root, (), smallest))
-
-
-def _path(call: Call) -> tuple[str, ...]:
-    """Return the phase, then the callers; what only wraps others is left out."""
-    names: list[str] = []
-    here: Call | None = call
-    while here is not None:
-        if here.name not in PHASES and not here.name.startswith((_ENGINE, "ProfilerStep#")):
-            names.append(here.name)
-        here = here.parent
-    return (call.phase or _OUTSIDE, *reversed(names))[:_DEEPEST]
-
-
-_OUTSIDE: Final = "outside"
-
-
-def _walk(branch: _Branch, path: tuple[str, ...], smallest: float) -> Iterable[Node]:
-    for name, below in sorted(branch.below.items(), key=lambda each: -each[1].seconds()):
-        seconds = below.seconds()
-        if seconds >= smallest:
-            yield Node(path=(*path, name), seconds=seconds, calls=below.calls)
-            yield from _walk(below, (*path, name), smallest)

@@ -207,19 +207,8 @@ class Observer:
         )
 
     def _record(self, result: StepResult, done_at: float) -> None:
-        self.store.append_step(
-            StepRecord(
-                step=result.step,
-                time=done_at,
-                seconds=result.seconds,
-                loss=result.loss,
-                learning_rate=result.learning_rate,
-                grad_norm=result.grad_norm,
-                tokens_per_second=self.trainer.config.tokens_per_step / result.seconds,
-                resident_bytes=self.resident_bytes(),
-                flags=NON_FINITE | SKIPPED if result.skipped else SKIPPED * result.overflowed,
-            )
-        )
+        tokens = self.trainer.config.tokens_per_step
+        self.store.append_step(record_of(result, done_at, tokens, self.resident_bytes()))
         faults.at("step_recorded")
 
     def resident_bytes(self, *, fresh: bool = False) -> int:
@@ -228,3 +217,20 @@ class Observer:
         if fresh or now - self._resident_at > RESIDENT_SECONDS:
             self._resident, self._resident_at = self._process.memory_info().rss, now
         return self._resident
+
+
+def record_of(
+    result: StepResult, done_at: float, num_tokens: int, resident_bytes: int
+) -> StepRecord:
+    """Return the record of a step of so many tokens, done at a Unix time in seconds."""
+    return StepRecord(
+        step=result.step,
+        time=done_at,
+        seconds=result.seconds,
+        loss=result.loss,
+        learning_rate=result.learning_rate,
+        grad_norm=result.grad_norm,
+        tokens_per_second=num_tokens / result.seconds,
+        resident_bytes=resident_bytes,
+        flags=NON_FINITE | SKIPPED if result.skipped else SKIPPED * result.overflowed,
+    )

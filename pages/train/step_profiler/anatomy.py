@@ -1,7 +1,6 @@
 """One step taken apart: its parts, its memory, and two ways to do it, in turns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Final
 
@@ -91,42 +90,39 @@ for part, times in seconds.items():
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is shown of a step, and where the button stands."""
-
-    view: str
-    place: DeltaGenerator
+Asked = tuple[str, DeltaGenerator]  # what is shown of a step, and where the button stands
 
 
 def choose_view() -> Asked:
-    return Asked(ASK.segmented("view", _("Show"), VIEWS, default="parts"), st.container())
+    return ASK.segmented("view", _("Show"), VIEWS, default="parts"), st.container()
 
 
 def anatomy_tab(case: Case, asked: Asked) -> Shown:
-    is_pair = asked.view in ("item", "compile")
-    found = result_of(asked.view if is_pair else "anatomy", case, asked.place)
-    told = "told = loss.detach()  # .item() waits for the device" if asked.view == "item" else (
+    view, place = asked
+    is_pair = view in ("item", "compile")
+    found = result_of(view if is_pair else "anatomy", case, place)
+    told = "told = loss.detach()  # .item() waits for the device" if view == "item" else (
         "loss.item()  # waits for the device")  # fmt: skip
     with_compile = "model = torch.compile(model)  # the first step then takes seconds\n"
-    compiled = f"# {with_compile}" if asked.view == "compile" else ""
+    compiled = f"# {with_compile}" if view == "compile" else ""
     code = _CODE.format(compiled=compiled, told=told)
     if found is None:
         return Shown(headline=not_measured(case), code=code)
     if is_pair:
         return _pair(found, code)
-    return _memory(found, code) if asked.view == "memory" else _parts(found, code)
+    return _memory(found, code) if view == "memory" else _parts(found, code)
 
 
 def _parts(step: Anatomy, code: str) -> Shown:
-    whole, backward, bound = step.seconds(), step.seconds("backward"), max_of(step.spans)
+    whole, backward = step.seconds(), step.seconds("backward")
+    verdict, reason = verdict_of(step.spans)
     return Shown(
         headline=_("A step takes {seconds}: {share} of it the backward pass, {ratio} times the "
                    "forward pass; {verdict}").format(
             seconds=format_seconds(whole), share=format_percent(backward / whole),
-            ratio=f"{backward / step.seconds('forward'):.1f}", verdict=_(VERDICTS[bound][0]),
+            ratio=f"{backward / step.seconds('forward'):.1f}", verdict=verdict,
         ),
-        line=reason(step.spans),
+        line=reason,
         charts=[Chart(picture=parts_picture(step, look()), file_name="step")],
         numbers=[(_("Share at the measured peak"), _at_peak(step))],
         notes=[
@@ -140,15 +136,11 @@ def _parts(step: Anatomy, code: str) -> Shown:
     )  # fmt: skip
 
 
-def max_of(spans: Mapping[str, float]) -> str:
-    """Return what most of the time goes to."""
-    return max(spans, key=lambda name: spans[name])
-
-
-def reason(spans: Mapping[str, float]) -> str:
-    """Say why a step is bound as it is, with the share of its time."""
-    bound = max_of(spans)
-    return _(VERDICTS[bound][1]).format(share=format_percent(spans[bound]))
+def verdict_of(spans: Mapping[str, float]) -> tuple[str, str]:
+    """Return what a step is bound by, and why: what most of its time goes to, with the share."""
+    most = max(spans, key=lambda name: spans[name])
+    verdict, why = VERDICTS[most]
+    return _(verdict), _(why).format(share=format_percent(spans[most]))
 
 
 def _at_peak(step: Anatomy) -> Item:

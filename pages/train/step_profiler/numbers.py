@@ -1,6 +1,6 @@
 """Weights, gradients and updates of the next step, over powers of two, in their own format."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Final
 
 import streamlit as st
@@ -44,12 +44,7 @@ print("weights by power of two:", dict(zip(powers.tolist(), counts.tolist())))
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Of which format the zones are drawn, and where the button stands."""
-
-    zones: str
-    place: DeltaGenerator
+Asked = tuple[str, DeltaGenerator]  # whose zones are drawn, and where the button stands
 
 
 def choose_zones() -> Asked:
@@ -58,14 +53,15 @@ def choose_zones() -> Asked:
         labels=lambda name: _("their own format") if name == "own" else name,
         help=_("Where a format's numbers become subnormal, zero or infinite."),
     )  # fmt: skip
-    return Asked(zones, st.container())
+    return zones, st.container()
 
 
 def numbers_tab(case: Case, asked: Asked) -> Shown:
-    found: Numbers | None = result_of("numbers", case, asked.place)
+    zones, place = asked
+    found: Numbers | None = result_of("numbers", case, place)
     if found is None:
         return Shown(headline=not_measured(case), code=_CODE.format(dtype="bfloat16"))
-    zones = found.dtype if asked.zones == "own" else asked.zones
+    zones = found.dtype if zones == "own" else zones
     note = _("An ulp is the distance from a weight to its neighbour in its own format. The update "
              "is the one that the optimizer computes, in float64: added to a weight and rounded to "
              "the nearest, less than half an ulp changes nothing.")  # fmt: skip
@@ -112,14 +108,34 @@ def borders(zones: str) -> tuple[int, int, int]:
 
 def numbers_picture(found: Numbers, zones: str, look: Look) -> Picture:
     """Return three histograms over powers of two, with the zones of a format behind them."""
-    drawing, layout = Drawing(), look.layout()
-    kinds = {_("weights"): (found.weights, "weights", "solid"),
-             _("gradients"): (found.gradients, "gradients", "dash"),
-             _("updates"): (found.updates, "optimizer", "dot")}  # fmt: skip
-    filled = [each for each, _color, _dash in kinds.values() if each.counts]
-    low = min((each.low for each in filled), default=-30) - 2
-    high = max((each.low + len(each.counts) for each in filled), default=0) + 2
-    for name, (each, color, dash) in kinds.items():
+    kinds = {_("weights"): found.weights, _("gradients"): found.gradients,
+             _("updates"): found.updates}  # fmt: skip
+    filled = {name: each for name, each in kinds.items() if each.counts}
+    low = min((each.low for each in filled.values()), default=-30) - 2
+    high = max((each.low + len(each.counts) for each in filled.values()), default=0) + 2
+    drawing = Drawing()
+    _curves(drawing, kinds, look)
+    smallest, normal, top = borders(zones)
+    _zone(drawing, look, (low, min(smallest, high)), _("becomes zero"), "underflow")
+    _zone(drawing, look, (max(smallest, low), min(normal, high)), _("subnormal"), "estimated")
+    _zone(drawing, look, (max(top, low), high), _("overflows"), "overflow")
+    most_often = _("{name} most often from {low} on").format
+    said = [most_often(name=name, low=power_of_two(each.low + each.counts.index(max(each.counts))))
+            for name, each in filled.items()]  # fmt: skip
+    alt = _("Sizes of the numbers of step {step} over powers of two, with the zones of {format}: "
+            "{kinds}.").format(
+        step=found.where.step + 1, format=zones, kinds=_(", ").join(said) or _("none"))  # fmt: skip
+    table: dict[str, list[Any]] = {_("from"): [power_of_two(it) for it in range(low, high)]}
+    for name, each in kinds.items():
+        counts = dict(enumerate(each.counts, each.low))
+        table[name] = [counts.get(place, 0) for place in range(low, high)]
+    figure = drawing.figure(_layout(look, low, high) | {"meta": zones})
+    return Picture(figure=figure, alt=alt, table=table)
+
+
+def _curves(drawing: Drawing, kinds: Mapping[str, Histogram], look: Look) -> None:
+    styles = (("weights", "solid"), ("gradients", "dash"), ("optimizer", "dot"))
+    for (name, each), (color, dash) in zip(kinds.items(), styles, strict=True):
         places = range(each.low, each.low + len(each.counts))
         drawing.scatter(
             x=[place + 0.5 for place in places], y=[100 * it / each.total for it in each.counts],
@@ -128,14 +144,14 @@ def numbers_picture(found: Numbers, zones: str, look: Look) -> Picture:
             customdata=[f"{power_of_two(place)} … {power_of_two(place + 1)}" for place in places],
             hovertemplate="%{customdata}: %{y:.2f} %<extra>" + name + "</extra>",
         )  # fmt: skip
-    smallest, normal, top = borders(zones)
-    _zone(drawing, look, (low, min(smallest, high)), _("becomes zero"), "underflow")
-    _zone(drawing, look, (max(smallest, low), min(normal, high)), _("subnormal"), "estimated")
-    _zone(drawing, look, (max(top, low), high), _("overflows"), "overflow")
-    size = layout["font"]["size"]
+
+
+def _layout(look: Look, low: int, high: int) -> dict[str, Any]:
+    layout = look.layout()
     ticks = list(range(low, high + 1, max((high - low) // (8 if look.present else 14), 1)))
-    fields = {
-        "height": HEIGHT_PX, "margin": {"l": 8, "r": 8, "t": size * 4.5, "b": 8}, "meta": zones,
+    return layout | {
+        "height": HEIGHT_PX,
+        "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 4.5, "b": 8},
         "legend": layout["legend"] | {"y": 1.1},
         "xaxis": layout["xaxis"] | {"range": [low, high], "tickvals": ticks, "zeroline": False,
                                     "ticktext": [power_of_two(it) for it in ticks],
@@ -143,20 +159,6 @@ def numbers_picture(found: Numbers, zones: str, look: Look) -> Picture:
         "yaxis": layout["yaxis"] | {"title": {"text": _("share")}, "ticksuffix": " %",
                                     "rangemode": "tozero"},
     }  # fmt: skip
-    said = [
-        _("{name} most often from {low} on").format(
-            name=name, low=power_of_two(each.low + each.counts.index(max(each.counts)))
-        )
-        for name, (each, _color, _dash) in kinds.items() if each.counts
-    ]  # fmt: skip
-    alt = _("Sizes of the numbers of step {step} over powers of two, with the zones of {format}: "
-            "{kinds}.").format(
-        step=found.where.step + 1, format=zones, kinds=_(", ").join(said) or _("none"))  # fmt: skip
-    table: dict[str, list[Any]] = {_("from"): [power_of_two(it) for it in range(low, high)]}
-    for name, (each, _color, _dash) in kinds.items():
-        counts = dict(enumerate(each.counts, each.low))
-        table[name] = [counts.get(place, 0) for place in range(low, high)]
-    return Picture(figure=drawing.figure(layout | fields), alt=alt, table=table)
 
 
 def _zone(drawing: Drawing, look: Look, edges: tuple[float, float], words: str, color: str) -> None:

@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import streamlit as st
@@ -14,7 +13,7 @@ from core.train.profiler.trace import MAX_BYTES, Operator, Profile, read_trace
 from core.units import format_percent, format_seconds
 from pages.shared.settings import locked, look
 from pages.shared.tabbed_page import Chart, Shown, Tab
-from pages.train.step_profiler.anatomy import PART_WORDS, VERDICTS, max_of, reason
+from pages.train.step_profiler.anatomy import PART_WORDS, verdict_of
 from pages.train.step_profiler.inputs import ASK, Case, not_measured, result_of, told_of
 
 STEPS: Final = (1, 3, 5, 10)
@@ -48,13 +47,8 @@ print(profiler.key_averages().table(sort_by="self_cpu_time_total", row_limit=8))
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """How many steps are profiled, the reader's own trace, and where the button stands."""
-
-    num_steps: int
-    trace: bytes | None
-    place: DeltaGenerator
+# How many steps are profiled, the reader's own trace, and where the button stands.
+Asked = tuple[int, bytes | None, DeltaGenerator]
 
 
 def choose_trace() -> Asked:
@@ -66,17 +60,18 @@ def choose_trace() -> Asked:
             key=ASK.key("upload"), max_upload_size=MAX_BYTES // 1024**2, disabled=locked(),
             help=_("At most 5 MB: profile fewer steps, or pack the file with gzip."),
         )  # fmt: skip
-    return Asked(steps, file.getvalue() if file else None, place)
+    return steps, file.getvalue() if file else None, place
 
 
 def operators_tab(case: Case, asked: Asked) -> Shown:
-    code = _CODE.format(steps=asked.num_steps)
-    if asked.trace is not None:
-        return _shown(_read(asked.trace), [_("This is your own trace.")], None, code)
-    found = result_of("operators", case, asked.place, asked.num_steps)
+    num_steps, own, place = asked
+    code = _CODE.format(steps=num_steps)
+    if own is not None:
+        return _shown(_read(own), [_("This is your own trace.")], None, code)
+    found = result_of("operators", case, place, num_steps)
     if found is None:
         return Shown(headline=not_measured(case), code=code)
-    return _shown(found.profile, told_of(found.where), found.trace, code)
+    return _shown(_read(found.trace), told_of(found.where), found.trace, code)
 
 
 @st.cache_data(show_spinner=False, max_entries=8)
@@ -90,7 +85,7 @@ def _shown(profile: Profile, source: Sequence[str], trace: bytes | None, code: s
         small=f"{profile.num_small:,}", calls=f"{profile.num_calls:,}")  # fmt: skip
     return Shown(
         headline=_headline(profile),
-        line=reason(profile.spans),
+        line=verdict_of(profile.spans)[1],
         charts=[Chart(picture=icicle_picture(profile, look()), file_name="operators")],
         notes=[small, *source],
         below=lambda: _tables(profile, trace),
@@ -104,7 +99,7 @@ def _headline(profile: Profile) -> str:
     share = (first.device if profile.has_device else first.own) / (sum(times) or 1.0)
     forward, backward = profile.phases["forward"], profile.phases["backward"]
     values = {"name": f"`{first.name}`", "share": format_percent(share),
-              "calls": f"{first.calls:,}", "verdict": _(VERDICTS[max_of(profile.spans)][0]),
+              "calls": f"{first.calls:,}", "verdict": verdict_of(profile.spans)[0],
               "ratio": f"{backward / forward:.1f}" if forward else ""}  # fmt: skip
     if not (forward and backward):
         text = _("{name} takes {share} of the self time, in {calls} calls; {verdict}")
@@ -146,7 +141,7 @@ def icicle_picture(profile: Profile, look: Look) -> Picture:
     phases = [f"{_(PART_WORDS[name][0])} {format_percent(seconds / whole)}"
               for name, seconds in profile.phases.items() if seconds]  # fmt: skip
     alt = _("Icicle of {calls} calls in {seconds}: {phases}. Most self time: {first}.").format(
-        calls=f"{profile.num_calls:,}", seconds=format_seconds(profile.seconds),
+        calls=f"{profile.num_calls:,}", seconds=format_seconds(whole),
         phases=_(", ").join(phases), first=profile.operators[0].name,
     )  # fmt: skip
     table = _columns(profile.operators, profile)

@@ -10,6 +10,7 @@ from core.train.profiler import __main__ as child
 from core.train.profiler import measure as asks
 from core.train.profiler.measure import HOLDER, Subject, is_held_by_pause, measure
 from core.train.profiler.results import recorded
+from core.train.profiler.trace import read_trace
 from core.train.run.state import RunState, write_state
 from core.train.worker.checkpoint import save_checkpoint
 
@@ -79,7 +80,7 @@ def test_the_child_leaves_an_answer_that_can_be_read_and_the_run_as_it_was(train
     files = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     found = measure("operators", Subject(run=run.name), num_steps=1)
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == files
-    assert {row.name for row in found.profile.ranges} >= {
+    assert {row.name for row in read_trace(found.trace).ranges} >= {
         "data", "forward", "backward", "clip", "optimizer", "logging",
     }  # fmt: skip
     assert b"host_name" not in __import__("gzip").decompress(found.trace)
@@ -102,7 +103,7 @@ def test_the_recordings_can_be_read_and_hold_what_the_lessons_show():
     assert step.seconds("backward") > step.seconds("forward") > 0
     peaks = {max(it.num_bytes for it in step.measured), max(it.num_bytes for it in step.simulated)}
     assert len(peaks) == 1
-    assert recorded("operators", "110k", "fp32").profile.num_calls > 1000
+    assert read_trace(recorded("operators", "110k", "fp32").trace).num_calls > 1000
     assert recorded("numbers", "110k", "pure_bf16").dtype == "bfloat16"
     assert recorded("compile", "110k", "fp32").ready > 0
     assert recorded("item", "110k", "fp32").kind == "item"

@@ -1,7 +1,6 @@
 """A step taken apart: its parts add up, its memory is as simulated, its updates as meant."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -11,12 +10,8 @@ from core.train.config import TrainConfig
 from core.train.learning.trainer import Trainer
 from core.train.profiler import step
 from core.train.profiler.numbers import histogram, meant_updates, numbers_of_step, ulps_of
-from core.train.profiler.results import PARTS, Where, read_result, to_json
+from core.train.profiler.results import PARTS, read_result, write_result
 
-WHERE = Where(
-    title="tiny", step=0, precision="fp32", optimizer="adamw", device="cpu", device_name="CPU",
-    threads=1, num_params=1,
-)  # fmt: skip
 SIZES = {"num_layers": 1, "hidden_dim": 32, "num_heads": 2, "seq_len": 16, "batch_size": 4}
 
 
@@ -36,7 +31,7 @@ def quick(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_the_parts_add_up_and_the_result_survives_json(tmp_path):
-    found = step.take_apart(trainer(), WHERE, tmp_path)
+    found = step.take_apart(trainer(), tmp_path)
     assert set(found.parts) == set(PARTS)
     assert found.seconds() == pytest.approx(sum(found.seconds(part) for part in PARTS))
     assert all(min(times) > 0 for part, times in found.parts.items() if part != "other")
@@ -45,7 +40,7 @@ def test_the_parts_add_up_and_the_result_survives_json(tmp_path):
     attention = 3.5 * 4 * 4 * 16 * 16 * 32  # forward 2 products, backward 5, of B T T C
     assert found.flops == 6 * tokens * weights + attention
     assert sum(found.spans.values()) == pytest.approx(1)
-    (tmp_path / "anatomy.json").write_text(to_json(found))
+    write_result("anatomy", found, tmp_path)
     assert read_result("anatomy", tmp_path) == found
 
 
@@ -75,7 +70,7 @@ def test_each_arm_of_item_reads_as_often_as_it_says(monkeypatch):
     monkeypatch.setattr(torch.Tensor, "item", lambda _loss: read.append(1))
     for optimizer in ("adamw", "momentum", "rmsprop"):
         read.clear()
-        found = step.compare_item(trainer(optimizer=optimizer), WHERE)
+        found = step.compare_item(trainer(optimizer=optimizer))
         assert (len(found.first), len(found.second)) == (1, 1)
         assert len(read) == 4 + 1, optimizer
 
@@ -84,7 +79,7 @@ def test_each_arm_of_item_reads_as_often_as_it_says(monkeypatch):
 def test_a_compiled_step_stands_beside_an_eager_one_and_a_failure_is_told(monkeypatch):
     monkeypatch.setattr(step, "MOST_STEPS", 2)
     monkeypatch.setattr(step, "NUM_TURNS", 2)
-    found = step.compare_compiled(trainer(), WHERE, backend="eager")
+    found = step.compare_compiled(trainer(), backend="eager")
     assert len(found.first) == len(found.second) == 2
     assert found.ready > 0 < found.ratio
 
@@ -92,14 +87,14 @@ def test_a_compiled_step_stands_beside_an_eager_one_and_a_failure_is_told(monkey
         raise RuntimeError("no compiler")
 
     with pytest.raises(ValueError, match=r"gave up here .*C\+\+ compiler"):
-        step.compare_compiled(trainer(), WHERE, backend=broken)
+        step.compare_compiled(trainer(), backend=broken)
 
 
 @pytest.mark.slow
 def test_a_model_too_slow_for_two_hundred_steps_is_refused(monkeypatch):
     monkeypatch.setattr(step, "MAX_SECONDS", 1e-9)
     with pytest.raises(ValueError, match="choose a smaller model"):
-        step.compare_item(trainer(), WHERE)
+        step.compare_item(trainer())
 
 
 def test_ulps_are_those_of_nextafter():
@@ -136,28 +131,38 @@ def test_meant_updates_are_those_that_float32_weights_take():
 
 
 @pytest.mark.slow
-def test_bf16_weights_whose_updates_are_under_half_an_ulp_do_not_move():
+def test_bf16_weights_whose_updates_are_under_half_an_ulp_do_not_move(tmp_path):
     one = trainer(precision="pure_bf16", learning_rate=1e-4, min_learning_rate=1e-5)
     for _step in range(5):
         one.train_step()
-    found = numbers_of_step(one, WHERE)
+    found = numbers_of_step(one)
     assert found.dtype == "bfloat16"
     assert found.moved
     assert found.below_half > 0.5
     assert found.unmoved == pytest.approx(found.below_half, abs=0.02)
     assert found.weights.total == sum(each.numel() for each in one.model.parameters())
-    assert json.loads(to_json(found))["tensors"][0][2] == found.tensors[0].size
+    write_result("numbers", found, tmp_path)
+    assert read_result("numbers", tmp_path) == found
 
 
 def test_where_nothing_moves_the_numbers_say_so():
     one = trainer()
     with torch.no_grad():
         next(iter(one.model.parameters()))[0, 0] = float("nan")
-    found = numbers_of_step(one, WHERE)
+    found = numbers_of_step(one)
     assert not found.moved
     assert found.unmoved == pytest.approx(1, abs=1e-3)
     assert found.updates.total == 0
     assert found.gradients.non_finite > 0 < found.weights.non_finite
+
+
+def test_the_format_of_the_numbers_is_that_of_most_weights():
+    one = trainer(precision="bf16")
+    weight = next(each for name, each in one.model.named_parameters() if "qkv" in name)
+    weight.data = weight.data.bfloat16()
+    found = numbers_of_step(one)
+    assert {row.dtype for row in found.tensors} == {"float32", "bfloat16"}
+    assert found.dtype == "float32"
 
 
 def test_a_histogram_counts_zeros_and_what_is_not_finite_apart():

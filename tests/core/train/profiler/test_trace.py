@@ -72,6 +72,20 @@ def test_a_trace_of_a_gpu_counts_the_backward_pass_in_its_own_thread_once():
     assert found.spans["launch"] == pytest.approx(160 / 400)
 
 
+def test_a_range_round_the_backward_pass_of_a_gpu_holds_what_its_thread_does():
+    found = read_trace(
+        trace(
+            event("aten::mm", 0, 20),
+            event("my own part", 30, 100, category="user_annotation"),
+            event("autograd::engine::evaluate_function: MmBackward0", 40, 80, thread=2),
+            event("MmBackward0", 45, 70, thread=2),
+        )
+    )
+    seconds = {each.path: each.seconds for each in found.nodes}
+    assert seconds["backward", "my own part", "MmBackward0"] == pytest.approx(70e-6)
+    assert found.ranges[0].own == pytest.approx(20e-6)
+
+
 @pytest.mark.parametrize(
     ("bound", "name", "category"),
     [
