@@ -248,7 +248,7 @@ def test_zoom_and_connection_survive_updates_a_slider_and_a_theme_change(watchin
 
 
 def test_a_run_whose_memory_nobody_has_measured_yet_has_a_chart_of_it(new_page, visit, server):
-    """Plotly places no axis without data before it places a legend: a path of NaN in the console."""
+    """Plotly draws a legend before it places an axis without data: a path of NaN in the console."""
     with living_run(server) as run:
         run.take_steps(5)
         page = visit(new_page(), "/live-run", run=run.directory.name)
@@ -669,6 +669,27 @@ def test_loss_memory_text_and_controls_are_in_sight_running_paused_ended_and_rep
         now = places(page)
         if width == 1366:  # a projector has a line more: how fast the replay is
             assert now == pytest.approx(stood[width], abs=1)
+
+
+IN_SIGHT = """[...document.querySelectorAll(".st-key-page_rail :is([data-testid=stPopover],"
+    + "[data-testid=stButton], [data-testid=stButtonGroup], [data-testid=stSlider])")]
+    .filter(each => each.checkVisibility() && !each.closest(".st-key-lr_start")).length"""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_beside_train_five_controls_are_in_sight_and_smoothing_waits_in_the_settings(
+    watching, lang
+):
+    for width, height, query in SCREENS:
+        page = watching({"lr_smoothing": "2.0", **query}, width=width, height=height, lang=lang)
+        assert page.evaluate(IN_SIGHT) <= 5, width
+        assert page.evaluate(f"{VIEW}.data.smoothing") == 2, width
+        assert page.locator(".st-key-lr_axis_choice").is_visible() == (not query), width
+        assert page.locator("[class*=st-key-lr_smoothing]").count() == 0, width
+        settings = {"en": "Settings", "zh": "设置"}[lang]
+        page.get_by_role("button", name=settings).press("Enter")
+        page.locator(".st-key-lr_smoothing_choice").wait_for(timeout=15_000)
+        page.close()
 
 
 BOXES = """(plot => [...plot.querySelectorAll('.textpoint text, .textpoint')]

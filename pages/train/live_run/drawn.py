@@ -33,6 +33,7 @@ def choose_drawn(
             default=AXES[0],
             labels=lambda name: _(_AXES[name]),
         )
+    with inside:
         smoothing = ASK.select_slider(
             "smoothing",
             _("Smoothing"),
@@ -44,7 +45,6 @@ def choose_drawn(
                 "so far, at most a hundredth of all. This is a factor on that half-life."
             ),
         )
-    with inside:
         log_loss = ASK.toggle("log", _("Logarithmic loss"), default=False)
         prediction = ASK.toggle("prediction", _("Show what was predicted"), default=True)
         beside = _beside(shown)
