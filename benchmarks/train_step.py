@@ -43,7 +43,7 @@ def instruments_line(num_pairs: int) -> str:
     """Return the row of what a run adds to its steps, in percent: median, least, most."""
     torch.set_num_threads(num_training_threads())
     rare = dict.fromkeys(("eval_interval", "sample_interval", "checkpoint_interval"), 1_000_000)
-    many = STEPS_WATCHED * (num_pairs + 1)
+    many = STEPS_WATCHED * (num_pairs + 2)  # the last step would evaluate and sample
     settings = {**SETTINGS, **rare, "precision": "fp32", "num_steps": many}
     config, tokens = TrainConfig.from_json(settings), random_tokens()
     cpu = torch.device("cpu")

@@ -26,6 +26,23 @@ def test_a_text_that_is_no_such_error_is_refused_in_a_sentence(open_page):
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_text_without_a_request_is_not_answered_as_choices_that_cannot_go_together(
+    open_page, lang
+):
+    """The plan beside it may be well; a plan that is not is answered as on its other pages."""
+    told = []
+    for text in ("hello", "CUDA out of memory"):
+        app = open_page(PAGE, lang=lang, diagnose_text=text)
+        told.append(app.session_state["headline"])
+        assert len(app.error) == 1
+    assert told[0] == told[1]
+    impossible = {"plan_model": "llama-2-7b", "plan_devices": "8", "plan_tensor": "3"}
+    app = open_page(PAGE, lang=lang, **impossible)
+    assert len(app.error) == 1
+    assert told[0] != app.session_state["headline"]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_size_that_no_tensor_has_is_said(open_page, lang):
     app = open_page(PAGE, lang=lang, diagnose_text="CUDA out of memory. Tried to allocate 3.33 GiB")
     assert not app.exception

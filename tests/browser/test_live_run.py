@@ -92,6 +92,22 @@ class Run:
         self.store.write_state(state, step=self.step, **more)
 
     def train(self, num_steps):
+        """Train, then look at the losses, the memory and the text."""
+        self.take_steps(num_steps)
+        self.store.append_event("eval", self.step, validation_loss=2 + 2.6 / self.step)
+        held = {**MEMORY, "activations": ACTIVATIONS, "other": 200_000}
+        self.store.append_event("memory", self.step, **held, **self.told_by_the_card)
+        self.store.append_event(
+            "sample",
+            self.step,
+            prompt="The ",
+            text=f"text of step {self.step}",
+            num_words=4,
+            num_real_words=3,
+        )
+        self.store.write_state("running", step=self.step)
+
+    def take_steps(self, num_steps):
         for _number in range(num_steps):
             self.step += 1
             self.store.append_step(
@@ -106,18 +122,6 @@ class Run:
                     resident_bytes=353 << 20,
                 )
             )
-        self.store.append_event("eval", self.step, validation_loss=2 + 2.6 / self.step)
-        held = {**MEMORY, "activations": ACTIVATIONS, "other": 200_000}
-        self.store.append_event("memory", self.step, **held, **self.told_by_the_card)
-        self.store.append_event(
-            "sample",
-            self.step,
-            prompt="The ",
-            text=f"text of step {self.step}",
-            num_words=4,
-            num_real_words=3,
-        )
-        self.store.write_state("running", step=self.step)
 
     def obey(self, op, seconds=10):
         """Wait for a command and answer it as a worker does."""
@@ -241,6 +245,18 @@ def test_zoom_and_connection_survive_updates_a_slider_and_a_theme_change(watchin
     assert ranges(page) == pytest.approx(zoomed)
     assert page.evaluate(f"window.firstNode === {CHART.format(name='loss')}")
     assert connections(page) == 1
+
+
+def test_a_run_whose_memory_nobody_has_measured_yet_has_a_chart_of_it(new_page, visit, server):
+    """Plotly draws a legend before it places an axis without data: a path of NaN in the console."""
+    with living_run(server) as run:
+        run.take_steps(5)
+        page = visit(new_page(), "/live-run", run=run.directory.name)
+        wait_for_steps(page, 5)
+        page.until(f"{CHART.format(name='memory')}._fullLayout?.xaxis?._length > 0")
+        assert page.locator("[data-chart=memory] .legend").count() == 0
+        run.train(5)
+        page.locator("[data-chart=memory] .legend").wait_for()
 
 
 def headline_of(run):
@@ -613,6 +629,7 @@ def assert_at_hand(page, state, width, height):
     """Check that Train and what the state allows stand on the screen, and the headline with it."""
     wanted = [".st-key-lr_start", ".st-key-headline", ".live-state"]
     wanted += [".live-controls"] if state in ("running", "paused") else []
+    wanted += [".st-key-lr_replay_end"] if state == "replayed" else []
     for selector in wanted:
         box = page.locator(selector).bounding_box()
         assert 0 <= box["x"] <= box["x"] + box["width"] <= width, (selector, state)
@@ -620,8 +637,8 @@ def assert_at_hand(page, state, width, height):
 
 
 @pytest.mark.parametrize(("lang", "theme"), [("en", "light"), ("zh", "dark")])
-def test_loss_memory_text_and_controls_are_in_sight_running_paused_and_ended(
-    watching, run, screenshot, lang, theme
+def test_loss_memory_text_and_controls_are_in_sight_running_paused_ended_and_replayed(
+    watching, visit, run, screenshot, lang, theme
 ):
     """No notice moves the charts, and no axis keeps room for steps that will not come."""
     pages = [
@@ -643,6 +660,36 @@ def test_loss_memory_text_and_controls_are_in_sight_running_paused_and_ended(
             if width != 1366:
                 assert_large(page)
             screenshot(page, f"live-run-{state}-{lang}-{theme}-{width}")
+    for (width, height, query), page in zip(SCREENS, pages, strict=True):
+        visit(page, "/live-run", run=run.directory.name, speed="60", **query)
+        page.until(f"{VIEW}?.moment.state?.state === 'finished'")
+        page.until(f"{VIEW}.moment.events.some(each => each.kind === 'memory')")
+        until_in_sight(page)
+        assert_at_hand(page, "replayed", width, height)
+        now = places(page)
+        if width == 1366:  # a projector has a line more: how fast the replay is
+            assert now == pytest.approx(stood[width], abs=1)
+
+
+IN_SIGHT = """[...document.querySelectorAll(".st-key-page_rail :is([data-testid=stPopover],"
+    + "[data-testid=stButton], [data-testid=stButtonGroup], [data-testid=stSlider])")]
+    .filter(each => each.checkVisibility() && !each.closest(".st-key-lr_start")).length"""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_beside_train_five_controls_are_in_sight_and_smoothing_waits_in_the_settings(
+    watching, lang
+):
+    for width, height, query in SCREENS:
+        page = watching({"lr_smoothing": "2.0", **query}, width=width, height=height, lang=lang)
+        assert page.evaluate(IN_SIGHT) <= 5, width
+        assert page.evaluate(f"{VIEW}.data.smoothing") == 2, width
+        assert page.locator(".st-key-lr_axis_choice").is_visible() == (not query), width
+        assert page.locator("[class*=st-key-lr_smoothing]").count() == 0, width
+        settings = {"en": "Settings", "zh": "设置"}[lang]
+        page.get_by_role("button", name=settings).press("Enter")
+        page.locator(".st-key-lr_smoothing_choice").wait_for(timeout=15_000)
+        page.close()
 
 
 BOXES = """(plot => [...plot.querySelectorAll('.textpoint text, .textpoint')]

@@ -47,6 +47,10 @@ _RANK: Final = re.compile(r"^\s*(?:\[?(?:rank ?)?\d+\]?:|\(\S+ pid=\d+[^)]*\)) ?
 _DEVICE: Final = re.compile(r"\bGPU (\d+)")
 
 
+class UntoldRequestError(ValueError):
+    """A text that does not say which request ran out of memory."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Told:
     """A number of bytes as a text tells it.
@@ -131,10 +135,10 @@ def read_out_of_memory(text: str) -> OutOfMemory:
     """Return what the first out-of-memory text in it says.
 
     Raises:
-        ValueError: If there is none, or it does not say how much was asked for.
+        UntoldRequestError: If there is none, or it does not say how much was asked for.
     """
     if len(text) > MAX_CHARS:
-        raise ValueError(
+        raise UntoldRequestError(
             _(
                 "The text has {count} characters; paste at most {most}: the error alone is enough."
             ).format(count=f"{len(text):,}", most=f"{MAX_CHARS:,}")
@@ -142,7 +146,7 @@ def read_out_of_memory(text: str) -> OutOfMemory:
     plain = " ".join(_RANK.sub(" ", text).split())
     starts = [match.start() for match in _STARTS.finditer(plain)]
     if not starts:
-        raise ValueError(
+        raise UntoldRequestError(
             _(
                 "This text is no out-of-memory error of torch: it would say “out of memory” and "
                 "“tried to allocate”."
@@ -152,7 +156,7 @@ def read_out_of_memory(text: str) -> OutOfMemory:
     found = [_numbers(each) for each in texts]
     whole = [(each, told) for each, told in zip(texts, found, strict=True) if "requested" in told]
     if not whole:
-        raise ValueError(
+        raise UntoldRequestError(
             _(
                 "The error does not say how much it tried to allocate; paste the whole line that "
                 "begins with “CUDA out of memory”."

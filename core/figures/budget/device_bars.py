@@ -27,6 +27,10 @@ MOST_BARS: Final = 16
 _BESIDE: Final = 6
 _LEGEND: Final = 4.5
 _TALL: Final = 25.5
+# Of names above their bars: a row with its share of the bar, and what stands around the rows.
+_NAMED_ROW: Final = 3.4
+_NAMED_BAR: Final = 0.55
+_AROUND_NAMED: Final = 15.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +65,14 @@ class DeviceBar:
 Bars = Sequence[DeviceBar]
 
 
-def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
+def bar_picture(bars: Bars, capacity: float, look: Look, *, named_above: bool = False) -> Picture:
     """Return the bars, the first stage on top, with the line of the device's capacity.
 
     Args:
         bars: One a stage, at most MOST_BARS.
         capacity: Bytes of a device.
         look: How the reader wants to see.
+        named_above: Whether labels are so long that beside the bars they would leave them no room.
     """
     drawing, layout = Drawing(), look.layout()
     longest = max(capacity, *(bar.end for bar in bars))
@@ -77,6 +82,8 @@ def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
     capacity_line(drawing, capacity, text, look, flat=True, longest=longest)
     has_room = len(bars) < MOST_BARS
     two_lines = has_room and not look.present
+    if named_above:  # first, for their ground would cover the sums
+        _name_above(drawing, bars, look)
     for bar in bars:
         text = _sum_of(bar, look, two_lines=two_lines)
         write_beside(drawing, bar.end, bar.label, text, reach=longest, line=capacity)
@@ -88,16 +95,34 @@ def bar_picture(bars: Bars, capacity: float, look: Look) -> Picture:
         ticks = [f"<b>{bar.label}</b> · " + "<br>".join(bar.beside[:most]) for bar in bars]
         named |= {"tickvals": [bar.label for bar in bars], "ticktext": ticks}
         tall = tall if look.present else max(_TALL, tall + _LEGEND)
+    if named_above:
+        # The first name needs room below the line's own.
+        named = {"showticklabels": False, "autorange": False, "range": [len(bars) - 0.5, -0.7]}
+        tall = tall if look.present else max(_TALL, _NAMED_ROW * len(bars) + _AROUND_NAMED)
     frame = {
         "yaxis": axes["yaxis"] | named,
         "legend": legend_below(look) | {"xref": "container"},
         "height": round(tall * size),
         "margin": {"l": 8, "r": _BESIDE * size, "t": 2 * size, "b": 8},
         "barmode": "stack",
-        "bargap": 0.25,
+        "bargap": 1 - _NAMED_BAR if named_above else 0.25,
     }
     figure = drawing.figure(layout | axes | frame)
     return Picture(figure=figure, alt=_sentence(bars, capacity, look), table=_table(bars, look))
+
+
+def _name_above(drawing: Drawing, bars: Bars, look: Look) -> None:
+    """Write the label of each bar, and what stands beside it, on the bar's upper edge.
+
+    A long one reaches over the line of the capacity, which is not to be read as a stroke of it.
+    """
+    for place, bar in enumerate(bars):
+        text = " · ".join([f"<b>{bar.label}</b>", *bar.beside])
+        edge = place - _NAMED_BAR / 2  # the first row is on top: upward numbers fall
+        drawing.note(
+            x=0, y=edge, xanchor="left", yanchor="bottom", align="left", text=text, borderpad=0,
+            bgcolor=look.color("background"),
+        )  # fmt: skip
 
 
 def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:

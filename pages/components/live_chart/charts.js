@@ -55,7 +55,9 @@ function filled(view, spec) {
     traces.push(...besideTraces(view, layout.meta.lines))
   }
   if (name === "memory") {
-    layout.showlegend &&= moment.columns.step.length > 0 // Plotly gives a legend without entries no width
+    // A legend without entries has no width for Plotly; and one that comes before the axis has data pushes
+    // an axis that has no place yet: its line goes from NaN to NaN.
+    layout.showlegend &&= moment.columns.step.length > 0 && eventsOf(moment, "memory").length > 0
     layout.yaxis.title.text = fill(onGpu(moment) ? data.words.vram_axis : data.words.memory_axis, { unit: memoryUnit(moment, data.unit)[1] })
     labelBars(layout, moment, data, plotOf(view, name).clientHeight)
   }

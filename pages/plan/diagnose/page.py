@@ -1,10 +1,22 @@
 """Why did it run out of memory?"""
 
+from core.budget.diagnosis.out_of_memory import UntoldRequestError
+from core.language import N_
 from pages.plan.diagnose import out_of_memory
 from pages.plan.diagnose.inputs import ASK, choose_case
 from pages.plan.diagnose.question import ask_what_was_asked_for
 from pages.shared.plan.verdict import refusal
-from pages.shared.tabbed_page import Page, tabbed_page
+from pages.shared.tabbed_page import Page, Shown, tabbed_page
+from pages.shared.tensors.refused_inputs import refused_inputs
+
+
+def refuse_text_or_plan(problem: ValueError) -> Shown:
+    if isinstance(problem, UntoldRequestError):
+        return refused_inputs(
+            N_("This text does not say which request ran out of memory."), problem
+        )
+    return refusal(problem)
+
 
 tabbed_page(
     __file__,
@@ -14,7 +26,7 @@ tabbed_page(
         choose=choose_case,
         tabs={"memory": out_of_memory.TAB},
         question=ask_what_was_asked_for,
-        refusal=refusal,
+        refusal=refuse_text_or_plan,
         snippet="suspect",
     ),
 )

@@ -31,7 +31,7 @@ SIDES: Final[Mapping[SideName, tuple[str, str]]] = {
 # Of Spot the bug: mistakes that need no run to be seen.
 CARDS: Final = (
     "detach-shares-memory", "leaf-in-no-grad", "gradients-under-autocast", "whole-model-saved",
-    "where-lets-nan-through", "checkpoint-warns",
+    "where-lets-nan-through", "checkpoint-warns", "mixed-devices", "saving-on-every-rank",
 )  # fmt: skip
 _CODE: Final = """
 from core.train.mistakes.findings import find

@@ -40,7 +40,8 @@ def scale_tab(case: Case, size: str) -> Shown:
         headline=_headline(rows, size, len(case.comparison.values)),
         charts=[
             Chart(
-                picture=bar_picture(bars, DEVICE.memory_usable, look()), file_name="recipes-at-size"
+                picture=bar_picture(bars, DEVICE.memory_usable, look(), named_above=True),
+                file_name="recipes-at-size",
             )
         ],
         notes=_notes(case, rows, size),

@@ -27,6 +27,7 @@ def choose_drawn(
     """Show the inputs that change the picture alone, `inside` the settings and `beneath` them."""
     with inside if presenting() else beneath:
         axis = ASK.segmented("axis", _("Horizontal axis"), _AXES, default=AXES[0])
+    with inside:
         smoothing = ASK.select_slider(
             "smoothing",
             _("Smoothing"),
@@ -38,7 +39,6 @@ def choose_drawn(
                 "so far, at most a hundredth of all. This is a factor on that half-life."
             ),
         )
-    with inside:
         log_loss = ASK.toggle("log", _("Logarithmic loss"), default=False)
         prediction = ASK.toggle("prediction", _("Show what was predicted"), default=True)
         beside = _beside(shown)

@@ -66,11 +66,13 @@ EXPECTED = {
     "old-grad-scaler": ("1", "FutureWarning"),
     "tofile-is-no-npy": ("[0, 1, 2, 3]", "ValueError"),
     "whole-model-saved": ("['weight', 'bias']", "UnpicklingError"),
+    "saving-on-every-rank": ("2", "1"),
     "last-token-never-drawn": (f"{10 - 1}", f"{10 - 2}"),
     "numpy-number-in-checkpoint": ("1.5", "UnpicklingError"),
     "weights-only-false": ("UnpicklingError", "['model', 'epoch', 'loss']"),
     "total-mem": ("total_mem", "total_memory"),
     "lora-finds-nothing": ("4", "0"),
+    "mixed-devices": ("(2, 4)", "RuntimeError"),
     "kaiming-in-a-gpt": (f"{math.sqrt(2 / 768):.3f}", "0.020"),  # GPT-2's paper: 0.02
 }
 # Of claims that are true: what many expect, and what is claimed and true.
@@ -111,6 +113,7 @@ SAYS = {
     "old-grad-scaler": "torch.amp.GradScaler",
     "tofile-is-no-npy": "allow_pickle",
     "whole-model-saved": "Weights only load failed",
+    "mixed-devices": "Tensor on device cpu is not on the expected device meta",
     "numpy-number-in-checkpoint": "Weights only load failed",
     "weights-only-false": "Weights only load failed",
 }

@@ -71,6 +71,19 @@ def test_a_single_bar_needs_no_name_beside_it():
     assert layout.annotations[-1].text == " <b>133 GB</b><br> up to 146 GB"
 
 
+def test_names_above_the_bars_leave_these_the_whole_width():
+    budget, _beside = drawn(num_devices=4, pipeline=2)
+    bars = [
+        DeviceBar(f"bf16 autocast {i}", at_peak(stage), stage.low, stage.high, beside=["2.54 s"])
+        for i, stage in enumerate(budget.stages)
+    ]
+    layout = bar_picture(bars, budget.capacity, Look(), named_above=True).figure.layout
+    assert layout.yaxis.showticklabels is False
+    names = [note for note in layout.annotations if "2.54 s" in note.text]
+    assert [(note.x, round(note.y)) for note in names] == [(0, 0), (0, 1)]
+    assert all(note.y < place for place, note in enumerate(names))  # the first row is on top
+
+
 def test_beside_many_bars_there_is_room_for_one_line():
     layout = drawn(num_devices=MOST_BARS, pipeline=MOST_BARS)[1].figure.layout
     assert not any("<br>" in note.text for note in layout.annotations)
