@@ -19,7 +19,7 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
   const [button, input, bar, status] = ["button", "input", "progress", "span"].map((name) =>
     parentElement.querySelector(name),
   );
-  const host = button.parentNode.host ?? parentElement;
+  const place = button.parentElement;
   const isSending = () => !bar.hidden;
   button.textContent = words.choose;
   button.hidden = false;
@@ -52,14 +52,14 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
   };
   button.onclick = () => input.click();
   input.onchange = () => take(input.files[0]);
-  host.ondragover = (event) => {
+  place.ondragover = (event) => {
     event.preventDefault();
-    host.toggleAttribute("data-over", !data.disabled);
+    place.toggleAttribute("data-over", !data.disabled);
   };
-  host.ondragleave = () => host.removeAttribute("data-over");
-  host.ondrop = (event) => {
+  place.ondragleave = () => place.removeAttribute("data-over");
+  place.ondrop = (event) => {
     event.preventDefault();
-    host.removeAttribute("data-over");
+    place.removeAttribute("data-over");
     take(event.dataTransfer.files[0]);
   };
 }

@@ -28,8 +28,8 @@ WORDS: Final[Mapping[str, str]] = {
 }
 _mount = browser_part(
     __file__,
-    html="<button type='button' hidden></button><small></small><input type='file' hidden>"
-    "<progress max='100' hidden></progress><span role='status' aria-live='polite'></span>",
+    html="<div><button type='button' hidden></button><small></small><input type='file' hidden>"
+    "<progress max='100' hidden></progress><span role='status' aria-live='polite'></span></div>",
 )
 
 
@@ -38,8 +38,8 @@ def large_file(
 ) -> None:
     """Show the place; `on_sent` is called with the key of the route's answer and the file's name.
 
-    `path` is the route: a GET asks whether a file may come, a POST brings it, and the answer is JSON
-    with a "key".
+    Of the route at `path` a GET asks whether a file may come, and a POST brings it; the answer is
+    JSON with a "key".
     """
     size = format_bytes(max_bytes)
     words = {name: text.replace("{size}", size) for name, text in translated(WORDS).items()}
