@@ -28,8 +28,9 @@ WORDS: Final[Mapping[str, str]] = {
 }
 _mount = browser_part(
     __file__,
-    html="<div><button type='button' hidden></button><small></small><input type='file' hidden>"
-    "<progress max='100' hidden></progress><span role='status' aria-live='polite'></span></div>",
+    html="<div class='place'><button type='button' hidden></button><small></small>"
+    "<input type='file' hidden><progress max='100' hidden></progress>"
+    "<span role='status' aria-live='polite'></span></div>",
 )
 
 

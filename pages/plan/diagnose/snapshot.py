@@ -33,6 +33,11 @@ from pages.shared.settings import is_hidden, locked, look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
 SENT: Final = ASK.key("sent")  # in the session: the key of the answer, and the file's name
+RECORD: Final = """
+torch.cuda.memory._record_memory_history(max_entries=200_000)
+...  # a few training steps
+torch.cuda.memory._dump_snapshot("snapshot.pickle")
+"""
 CODE: Final = """
 import pickle
 from pathlib import Path
@@ -107,7 +112,12 @@ def _keep(key: str, name: str) -> None:
 def show_snapshot(case: Case, answer: str) -> Shown:
     """Show the recorded time or, without one, the segments; the plan's peak beside it."""
     if not answer:
-        return Shown(headline=_("Send a memory snapshot: it shows what filled the GPU"), code=CODE)
+        return Shown(
+            headline=_("Send a memory snapshot: it shows what filled the GPU"),
+            notes=[_("These lines around some steps write the file, on the machine with the GPU:")],
+            below=_show_how_to_record,
+            code=CODE,
+        )
     try:
         told = as_snapshot(answer)
     except ValueError as error:
@@ -122,6 +132,10 @@ def show_snapshot(case: Case, answer: str) -> Shown:
         below=lambda: _show_blocks(told),
         code=CODE,
     )
+
+
+def _show_how_to_record() -> None:
+    st.code(RECORD.strip())
 
 
 def sentence(told: Snapshot) -> str:
