@@ -15,6 +15,7 @@ from pages.components.live_chart.stream import install_stop_signal, routes
 from pages.server.classroom import announce
 from pages.server.connections import bound_connections
 from pages.server.guard import middleware
+from pages.server.snapshots import snapshot_routes
 from pages.server.streamlit_session import install_sessions
 from pages.server.uploads import upload_refusal
 
@@ -52,4 +53,5 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 
 install_sessions(upload_refusal)
-app = st.App(FRAME, lifespan=lifespan, routes=routes(), middleware=middleware())
+_routes = [*routes(), *snapshot_routes()]
+app = st.App(FRAME, lifespan=lifespan, routes=_routes, middleware=middleware())

@@ -80,6 +80,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "other": "grey",
     "forward": "blue",
     "backward": "vermillion",
+    "setup": "green",
     "exact": "green",
     "measured": "blue",
     "estimated": "orange",
@@ -134,7 +135,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
 GROUPS: Final[tuple[tuple[str, ...], ...]] = (
     ("sign", "exponent", "mantissa"),
     ("weights", "gradients", "optimizer", "activations", "kv_cache", "temporary", "other"),
-    ("forward", "backward"),
+    ("forward", "backward", "optimizer", "setup", "temporary", "other"),
     ("exact", "data_sheet", "measured", "bound", "estimated", "claimed"),
     ("training_loss", "validation_loss", "reference"),
     ("candidate_low", "candidate_high"),

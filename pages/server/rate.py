@@ -14,7 +14,13 @@ from pages.server.control_right import counted_as
 
 SECONDS: Final = 60.0
 # Turns of one browser in SECONDS.
-LIMITS: Final[Mapping[str, int]] = {"start": 5, "command": 60, "measure": 5, "edit": 30}
+LIMITS: Final[Mapping[str, int]] = {
+    "start": 5,
+    "command": 60,
+    "measure": 5,
+    "edit": 30,
+    "snapshot": 10,  # five files: a browser asks, then sends
+}
 BROWSERS_OF_ADDRESS: Final = 10  # as many browsers' turns has an address: a class may share one
 
 

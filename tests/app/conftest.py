@@ -87,7 +87,7 @@ def run_code(capsys):
 def open_page():
     """Return open_page(key, **query): the page of that key, run once with that address.
 
-    `opened` are the keys of lists that are open from the first run.
+    `opened` are the keys of lists that are open from the first run, or what the session holds then.
     """
 
     def open_one(key, opened=(), **query):
@@ -96,7 +96,7 @@ def open_page():
         app._page_hash = calc_hash(page_row(key).address if key != "start/home" else "")
         app.query_params.update(query)
         for each in opened:
-            app.session_state[each] = True
+            app.session_state[each] = opened[each] if isinstance(opened, dict) else True
         app.run()
         assert app.session_state["frame_book"].page == key
         return app

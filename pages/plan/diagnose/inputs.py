@@ -21,10 +21,14 @@ EXAMPLE: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """An error, and the plan of the reader."""
+    """An error's text, and the plan of the reader."""
 
-    told: OutOfMemory
+    text: str
     chosen: Chosen
+
+    def told(self) -> OutOfMemory:
+        """Return what the text says, or raise a ValueError: a snapshot needs none."""
+        return read_out_of_memory(self.text)
 
 
 def choose_case() -> Case:
@@ -43,4 +47,4 @@ def choose_case() -> Case:
         _("Devices"): SPREAD,
     }
     chosen = choose_plan(("model", "device", "devices"), settings)
-    return Case(told=read_out_of_memory(text), chosen=chosen)
+    return Case(text=text, chosen=chosen)

@@ -44,7 +44,7 @@ _CEILING: Final = re.compile(r"ceil\(([^)]*)\)")
 
 def out_of_memory(case: Case) -> Shown:
     """Show the error's numbers beside the plan's, and the tensor of that size."""
-    told, plan = case.told, case.chosen.plan
+    told, plan = case.told(), case.chosen.plan
     suspects = find_suspects(told, plan.spec, plan.recipe, plan.cluster)
     moments = step_totals(plan)
     fitting = moment_of(told.allocated, moments) if told.allocated else None
@@ -55,7 +55,7 @@ def out_of_memory(case: Case) -> Shown:
         headline=sentence(told, suspects, plan),
         charts=[Chart(picture=memory_picture(told, shown, look()), file_name="out-of-memory")],
         numbers=[(_("Requested"), suspects[0].item)] if suspects else [],
-        notes=list(_notes(case, suspects, fitting)),
+        notes=list(_notes(told, plan, suspects, fitting)),
         below=lambda: show_changes(plan, here),
         code=_code(told, suspects),
     )
@@ -108,8 +108,10 @@ def product(suspect: Suspect) -> str:
     return _CEILING.sub(r"\1", suspect.item.substituted).replace("*", "×")
 
 
-def _notes(case: Case, suspects: Sequence[Suspect], fitting: Item | None) -> Sequence[str]:
-    told, plan, notes = case.told, case.chosen.plan, []
+def _notes(
+    told: OutOfMemory, plan: Plan, suspects: Sequence[Suspect], fitting: Item | None
+) -> Sequence[str]:
+    notes = []
     if told.num_texts > 1:
         notes.append(
             _("The text holds {count} such errors; this is the first.").format(count=told.num_texts)
@@ -125,7 +127,7 @@ def _notes(case: Case, suspects: Sequence[Suspect], fitting: Item | None) -> Seq
             )
         )
     if told.allocated:
-        notes.extend(_on_allocated(case, fitting))
+        notes.extend(_on_allocated(told, plan, fitting))
     if told.is_fragmented and told.idle:
         notes.append(
             _(
@@ -145,8 +147,8 @@ def _notes(case: Case, suspects: Sequence[Suspect], fitting: Item | None) -> Seq
     return notes
 
 
-def _on_allocated(case: Case, fitting: Item | None) -> Sequence[str]:
-    told, plan, notes = case.told, case.chosen.plan, []
+def _on_allocated(told: OutOfMemory, plan: Plan, fitting: Item | None) -> Sequence[str]:
+    notes = []
     assert told.allocated is not None  # noqa: S101  asked before
     if fitting is not None:
         notes.append(

@@ -2,7 +2,7 @@
 
 from core.budget.diagnosis.out_of_memory import UntoldRequestError
 from core.language import N_
-from pages.plan.diagnose import out_of_memory
+from pages.plan.diagnose import out_of_memory, snapshot
 from pages.plan.diagnose.inputs import ASK, choose_case
 from pages.plan.diagnose.question import ask_what_was_asked_for
 from pages.shared.plan.verdict import refusal
@@ -24,7 +24,7 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
-        tabs={"memory": out_of_memory.TAB},
+        tabs={"memory": out_of_memory.TAB, "snapshot": snapshot.TAB},
         question=ask_what_was_asked_for,
         refusal=refuse_text_or_plan,
         snippet="suspect",

@@ -1,0 +1,1 @@
+"""A CUDA memory snapshot: read in a process of its own, gone through, and summed up."""

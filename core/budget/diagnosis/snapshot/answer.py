@@ -1,0 +1,176 @@
+"""A CUDA memory snapshot of torch, read: what lay in tensors, what was reserved, and for what.
+
+`torch.cuda.memory._dump_snapshot` writes a pickle, and a pickle can run code. So it is read in a
+process of its own (`__main__.py` beside this file) that refuses every name of code, with an end to
+its time and its memory; what comes back is one line of JSON. Needs no torch.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from core.language import N_, _
+from core.units import GIB, MIB
+
+MAX_BYTES: Final = 256 * MIB
+MAX_SECONDS: Final = 10
+MAX_MEMORY: Final = 3 * GIB // 2
+_ROOT: Final = Path(__file__).parents[4]
+
+FORWARD, BACKWARD, OPTIMIZER, SETUP, OTHER, UNKNOWN, BEFORE = CATEGORIES = (
+    "forward",
+    "backward",
+    "optimizer",
+    "setup",
+    "other",
+    "unknown",
+    "before",
+)
+"""Where a block was allocated; of `unknown` no stack was recorded, `before` is older than that."""
+
+PROBLEMS: Final[Mapping[str, str]] = {
+    "globals": N_(
+        "The file names Python code ({name}), which no memory snapshot does: nothing of it was "
+        "run. Upload what torch.cuda.memory._dump_snapshot has written."
+    ),
+    "broken": N_(
+        "The file is no whole pickle: it is cut off, damaged or of another kind. Upload what "
+        "torch.cuda.memory._dump_snapshot has written."
+    ),
+    "fields": N_(
+        "The file is a pickle but no CUDA memory snapshot: it would have “segments” with “blocks”, "
+        "and sizes that are whole numbers."
+    ),
+    "empty": N_("The snapshot has no segments: torch had reserved nothing on a GPU."),
+    "memory": N_(
+        "To read this snapshot takes more than {memory}: record fewer steps, or pass a smaller "
+        "max_entries to _record_memory_history."
+    ),
+    "late": N_(
+        "The snapshot was not read in {seconds} seconds: record fewer steps, or pass a smaller "
+        "max_entries to _record_memory_history."
+    ),
+    "failed": N_("The program that reads snapshots ended without an answer: try again."),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Point:
+    """What was held after an event, in bytes.
+
+    Attributes:
+        event: Its number, from 1; 0 is before the first.
+        micros: Microseconds since the first event; 0 where no times were recorded.
+        reserved: In segments.
+        amounts: In tensors, by the places of `CATEGORIES`.
+    """
+
+    event: int
+    micros: int
+    reserved: int
+    amounts: Sequence[int]
+
+    @property
+    def active(self) -> int:
+        """Bytes in tensors, as they were asked for."""
+        return sum(self.amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block in use: its bytes, its category, and the place in the user's code that asked."""
+
+    num_bytes: int
+    category: str
+    place: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snapshot:
+    """What a snapshot says of one GPU.
+
+    Attributes:
+        device: Number of the GPU: the one with the most events, then with the most memory.
+        num_devices: How many GPUs the snapshot has.
+        num_segments: Pieces of memory that torch had reserved when the snapshot was taken.
+        reserved: Their bytes.
+        active: Bytes of blocks in use then, as the allocator cut them.
+        in_empty: Bytes of segments without a block in use: `empty_cache` gives them back.
+        largest_free: The largest free piece.
+        actions: How many events of each kind were recorded.
+        points: The recorded time, thinned out; each extreme is kept. Empty without a history.
+        peak: The moment with most in tensors; without a history that of the snapshot.
+        blocks: The largest blocks in use at the peak.
+        num_blocks: How many were in use at the peak.
+        gap: Bytes by which the events and the segments differ at the end; 0 if they agree.
+        requests: Bytes that did not fit, one for each of the last recorded out-of-memory errors.
+    """
+
+    device: int
+    num_devices: int
+    num_segments: int
+    reserved: int
+    active: int
+    in_empty: int
+    largest_free: int
+    actions: Mapping[str, int]
+    points: Sequence[Point]
+    peak: Point
+    blocks: Sequence[Block]
+    num_blocks: int
+    gap: int
+    requests: Sequence[int]
+
+    @property
+    def idle(self) -> int:
+        """Bytes that torch holds and no tensor uses, when the snapshot was taken."""
+        return self.reserved - self.active
+
+    @property
+    def fragmented(self) -> int:
+        """Bytes of `idle` that lie between blocks in use: `empty_cache` cannot give them back."""
+        return self.idle - self.in_empty
+
+    @property
+    def at_start(self) -> int:
+        """Bytes in tensors before the first event: the recording does not know their beginning."""
+        return self.points[0].active if self.points else 0
+
+
+def read_in_child(path: Path, *, seconds: float = MAX_SECONDS, memory: int = MAX_MEMORY) -> str:
+    """Return as JSON what the file says, or its problem; never what the file wants to be.
+
+    Args:
+        path: A file of at most `MAX_BYTES`; who calls has looked.
+        seconds: After these the reading process is ended.
+        memory: Bytes of address space that it may have, where the system can hold it to that.
+    """
+    command = [sys.executable, "-m", "core.budget.diagnosis.snapshot", str(path)]
+    try:
+        child = subprocess.run(  # noqa: S603  our own module
+            [*command, str(memory)], cwd=_ROOT, capture_output=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return json.dumps({"problem": "late", "seconds": seconds})
+    if child.returncode != 0:
+        return json.dumps({"problem": "failed"})
+    return child.stdout.decode("ascii")
+
+
+def as_snapshot(answer: str) -> Snapshot:
+    """Return what `read_in_child` has answered.
+
+    Raises:
+        ValueError: The file could not be read; says why in the reader's language.
+    """
+    told: dict[str, Any] = json.loads(answer)
+    if problem := told.get("problem"):
+        values = {"name": told.get("name", ""), "seconds": f"{told.get('seconds', 0):g}"}
+        raise ValueError(_(PROBLEMS[problem]).format(memory="1.5 GiB", **values))
+    points = tuple(Point(**each) for each in told.pop("points"))
+    blocks = tuple(Block(**each) for each in told.pop("blocks"))
+    return Snapshot(points=points, blocks=blocks, peak=Point(**told.pop("peak")), **told)

@@ -1,0 +1,85 @@
+"""Who asked for a block: what the frames of its stack tell, the innermost first.
+
+With `stacks="all"` C++ frames stand between those of Python; with `stacks="python"` the threads of
+the backward pass have none at all.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from core.budget.diagnosis.snapshot.answer import (
+    BACKWARD,
+    FORWARD,
+    OPTIMIZER,
+    OTHER,
+    SETUP,
+    UNKNOWN,
+)
+
+Frames = Sequence[Mapping[str, Any]]
+MAX_NAME: Final = 120
+_MOST_LINES: Final = 10**7
+_INSTALLED: Final = re.compile(r"site-packages/|dist-packages/|/lib/python\d|/torch/|^<")
+_NODE: Final = re.compile(r"(\w+Backward\d*)\b")
+_ASKS_ENGINE: Final = frozenset({"backward", "grad", "_engine_run_backward"})
+_MAKES: Final = frozenset({"_apply", "__init__", "reset_parameters", "_load_from_state_dict"})
+_CALLS: Final = frozenset({"forward", "_call_impl", "_wrapped_call_impl"})
+
+
+class Stacks:
+    """The category of each stack; a frame is looked at once, however many stacks share it.
+
+    Frames are known by their identity: they must live as long as this.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, str] = {}
+
+    def category(self, frames: Frames) -> str:
+        """Return who allocated: the innermost frame that tells; "unknown" without any."""
+        tags = list(map(self._known.get, map(id, frames)))  # a million stacks of sixty frames
+        if None in tags:
+            tags = [self._tag(frame) for frame in frames]
+        telling = next((tag for tag in tags if tag and tag != OTHER), "")
+        if not telling:
+            return OTHER if OTHER in tags else UNKNOWN
+        # A forward pass inside the backward pass: activation checkpointing.
+        return BACKWARD if telling == FORWARD and BACKWARD in tags else telling
+
+    def _tag(self, frame: Mapping[str, Any]) -> str:
+        return self._known.setdefault(id(frame), _tag(*_names(frame)))
+
+
+def _names(frame: Mapping[str, Any]) -> tuple[str, str]:
+    return text(frame.get("name")), text(frame.get("filename")).replace("\\", "/")
+
+
+def text(value: object) -> str:
+    """Return a text that can be written as UTF-8; "" for what is none."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else ""
+
+
+def _tag(name: str, file: str) -> str:
+    """Return what a frame says of its caller: a category, or "" of one that says nothing."""
+    if not file.endswith(".py"):
+        return BACKWARD if name.startswith("torch::autograd::Engine") else ""
+    if "torch/optim/" in file:
+        return OPTIMIZER
+    if name in _ASKS_ENGINE and ("torch/autograd/" in file or file.endswith("torch/_tensor.py")):
+        return BACKWARD
+    if "torch/nn/modules/" in file and name in _MAKES:
+        return SETUP
+    return FORWARD if "torch/nn/functional" in file or name in _CALLS else OTHER
+
+
+def place_of(frames: Frames) -> str:
+    """Return the innermost frame of the user's own code, else the node of the graph; "" if none."""
+    for frame in frames:
+        name, file = _names(frame)
+        if file.endswith(".py") and not _INSTALLED.search(file):
+            line = frame.get("line")
+            at = f":{line}" if isinstance(line, int) and 0 < line < _MOST_LINES else ""
+            return f"{'/'.join(file.split('/')[-2:])}{at} {name}"[:MAX_NAME]
+    nodes = (_NODE.search(_names(frame)[0]) for frame in frames)
+    return next((each[1][:MAX_NAME] for each in nodes if each), "")

@@ -1,0 +1,1 @@
+"""A file that goes to a route of this server, with its progress."""

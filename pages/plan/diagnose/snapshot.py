@@ -1,0 +1,372 @@
+"""A memory snapshot of the reader's own: what filled the GPU, over the recorded time."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from core.budget.diagnosis.moments import step_totals
+from core.budget.diagnosis.snapshot.answer import (
+    BACKWARD,
+    BEFORE,
+    CATEGORIES,
+    FORWARD,
+    MAX_BYTES,
+    OPTIMIZER,
+    OTHER,
+    SETUP,
+    UNKNOWN,
+    Point,
+    Snapshot,
+    as_snapshot,
+)
+from core.budget.planning.plan import Plan
+from core.figures.budget.frames import framed, rows_of_bars
+from core.figures.budget.stacked_parts import capacity_line, legend_below
+from core.figures.picture import Drawing, Look, Picture, Table
+from core.language import N_, _
+from core.units import format_percent
+from pages.components.large_file.large_file import large_file
+from pages.plan.diagnose.inputs import ASK, Case
+from pages.server.snapshots import PATH, snapshots
+from pages.shared.settings import is_hidden, locked, look
+from pages.shared.tabbed_page import Chart, Shown, Tab
+
+SENT: Final = ASK.key("sent")  # in the session: the key of the answer, and the file's name
+RECORD: Final = """
+torch.cuda.memory._record_memory_history(max_entries=200_000)
+...  # a few training steps
+torch.cuda.memory._dump_snapshot("snapshot.pickle")
+"""
+CODE: Final = """
+import pickle
+from pathlib import Path
+
+# On the GPU, around the steps in question:
+#   torch.cuda.memory._record_memory_history(max_entries=200_000)
+#   ...
+#   torch.cuda.memory._dump_snapshot("snapshot.pickle")
+# Load a pickle only if you wrote it yourself: loading runs what it names.
+path = Path("snapshot.pickle")
+if path.exists():
+    snapshot = pickle.loads(path.read_bytes())
+else:  # as an example, one tensor that stayed and one that came and went
+    kept = {"size": 1024, "requested_size": 1000, "state": "active_allocated"}
+    free = {"size": 3072, "requested_size": 3072, "state": "inactive"}
+    segment = {"total_size": 4096, "blocks": [kept, free]}
+    events = [{"action": action, "size": 3000} for action in ("alloc", "free_completed")]
+    snapshot = {"segments": [segment], "device_traces": [events]}
+
+blocks = [block for segment in snapshot["segments"] for block in segment["blocks"]]
+in_use = [block for block in blocks if block["state"].startswith("active")]
+reserved = sum(segment["total_size"] for segment in snapshot["segments"])
+idle = reserved - sum(block["size"] for block in in_use)
+print(f"{idle:,} of {reserved:,} bytes reserved are idle: {idle / reserved:.1%}")
+
+# The end is known, so count the events back from there.
+held = peak = sum(block["requested_size"] for block in in_use)
+for event in reversed(snapshot["device_traces"][0]):
+    held += {"alloc": -1, "free_completed": 1}.get(event["action"], 0) * event["size"]
+    peak = max(peak, held)
+print(f"peak: {peak:,} bytes in tensors")
+"""
+WORDS: Final = {
+    BEFORE: (N_("before the recording"), "other", "."),
+    SETUP: (N_("model set-up"), "setup", ""),
+    OPTIMIZER: (N_("optimizer step"), "optimizer", ""),
+    FORWARD: (N_("forward"), "forward", ""),
+    BACKWARD: (N_("backward"), "backward", ""),
+    OTHER: (N_("other code"), "temporary", ""),
+    UNKNOWN: (N_("no stack recorded"), "muted", "x"),
+}
+"""Where a block was allocated -> its name, its colour's meaning and its pattern; from below."""
+PARTS: Final = {
+    "active": (N_("in tensors"), "muted", ""),
+    "fragmented": (N_("idle, between tensors"), "temporary", "/"),
+    "in_empty": (N_("idle, in segments without a tensor"), "other", "-"),
+}
+HEIGHT_PX: Final = 360
+_ROOM: Final = 1.15  # of the highest thing: its name stands above it
+_FAR: Final = 2.0  # times what was reserved: a plan above would flatten the picture
+_FEWEST: Final = 6  # events on the axis: fewer whole numbers would stand there twice
+_READABLE: Final = 0.12  # of the axis: as wide as an amount in a bar
+
+
+def choose_snapshot() -> str:
+    """Show the place for the file; return what the server has read of it, "" of none."""
+    if not is_hidden(ASK.page, "snapshot"):
+        large_file(ASK.key("snapshot"), PATH, MAX_BYTES, _keep, disabled=locked())
+    key, name = st.session_state.get(SENT, ("", ""))
+    answer = snapshots().answer(key)
+    if answer:
+        st.caption(name)
+    elif key:
+        st.caption(_("The server has forgotten {name}: send it again.").format(name=name))
+    return answer
+
+
+def _keep(key: str, name: str) -> None:
+    st.session_state[SENT] = (key, name.replace("`", ""))
+
+
+def show_snapshot(case: Case, answer: str) -> Shown:
+    """Show the recorded time or, without one, the segments; the plan's peak beside it."""
+    if not answer:
+        return Shown(
+            headline=_("Send a memory snapshot: it shows what filled the GPU"),
+            notes=[_("These lines around some steps write the file, on the machine with the GPU:")],
+            below=_show_how_to_record,
+            code=CODE,
+        )
+    try:
+        told = as_snapshot(answer)
+    except ValueError as error:
+        st.error(str(error))
+        return Shown(headline=_("This file was not read as a memory snapshot"), code=CODE)
+    planned, notes = _planned(case.chosen.plan, told)
+    draw = history_picture if told.points else segments_picture
+    return Shown(
+        headline=sentence(told),
+        charts=[Chart(picture=draw(told, planned, look()), file_name="memory-snapshot")],
+        notes=[*_notes(told), *notes],
+        below=lambda: _show_blocks(told),
+        code=CODE,
+    )
+
+
+def _show_how_to_record() -> None:
+    st.code(RECORD.strip())
+
+
+def sentence(told: Snapshot) -> str:
+    """Return the peak and what lies idle; without a history the latter alone."""
+    share = format_percent(told.idle / told.reserved) if told.reserved else format_percent(0)
+    show = look().format_bytes
+    if not told.points:
+        text = _(
+            "No history was recorded: {active} of {reserved} reserved lie in tensors, {share} idle"
+        )
+        return text.format(active=show(told.active), reserved=show(told.reserved), share=share)
+    return _(
+        "Peak {peak} in tensors, {reserved} reserved then; at the end {share} of {end} lies idle"
+    ).format(
+        peak=show(told.peak.active),
+        reserved=show(told.peak.reserved),
+        share=share,
+        end=show(told.reserved),
+    )
+
+
+def _planned(plan: Plan, told: Snapshot) -> tuple[float, Sequence[str]]:
+    """Return the plan's peak in tensors if it can be drawn, else 0 and why not."""
+    try:
+        peak = max(each.amount for each in step_totals(plan))
+    except ValueError as error:  # the model cannot be split so
+        return 0.0, [str(error)]
+    if peak <= _FAR * _top(told):
+        return peak, []
+    text = _(
+        "The plan's peak in tensors, {peak}, is far above what this snapshot holds: set the plan "
+        "as the run was, and it stands in the picture."
+    )
+    return 0.0, [text.format(peak=look().format_bytes(peak))]
+
+
+def _top(told: Snapshot) -> int:
+    return max([told.reserved, *(point.reserved for point in told.points)])
+
+
+def _notes(told: Snapshot) -> Sequence[str]:
+    show, notes = look().format_bytes, []
+    if told.at_start:
+        notes.append(
+            _(
+                "The recording begins with {bytes} in tensors: it was switched on later, or its "
+                "ring of events was too short and has lost the beginning."
+            ).format(bytes=show(told.at_start))
+        )
+    if unknown := told.peak.amounts[CATEGORIES.index(UNKNOWN)]:
+        notes.append(
+            _(
+                "Of {bytes} no stack was recorded. Backward runs in threads without Python: record "
+                "with stacks='all' to see it."
+            ).format(bytes=show(unknown))
+        )
+    notes.append(
+        _(
+            "Of what lies idle {empty} is in segments without a tensor, which empty_cache() gives "
+            "back, and {rest} lies between tensors; the largest free piece has {largest}."
+        ).format(
+            empty=show(told.in_empty), rest=show(told.fragmented), largest=show(told.largest_free)
+        )
+    )
+    return [*notes, *_remarks(told)]
+
+
+def _remarks(told: Snapshot) -> Sequence[str]:
+    show, notes = look().format_bytes, []
+    if told.requests:
+        text = _("In the recorded time memory ran out {count} times; the last request was {bytes}.")
+        count = f"{told.actions['oom']:,}"
+        notes.append(text.format(count=count, bytes=show(told.requests[-1])))
+    if told.num_devices > 1:
+        text = _("The snapshot has {count} GPUs; this is GPU {device}, the one with most events.")
+        notes.append(text.format(count=f"{told.num_devices:,}", device=told.device))
+    if told.gap:
+        text = _("Events and segments differ by {bytes} at the end: the curve may be off by that.")
+        notes.append(text.format(bytes=show(abs(told.gap))))
+    return notes
+
+
+def _named(point: Point) -> Sequence[tuple[str, int]]:
+    """Return what was in tensors, from below, by category."""
+    amounts = dict(zip(CATEGORIES, point.amounts, strict=True))
+    return [(name, amounts[name]) for name in WORDS]
+
+
+def history_picture(told: Snapshot, planned: float, look: Look) -> Picture:
+    """Return what was in tensors by category, what was reserved, and the peak."""
+    drawing, points = Drawing(), told.points
+    events = [point.event for point in points]
+    for place, name in enumerate(WORDS):
+        amounts = [_named(point)[place][1] for point in points]
+        if any(amounts):
+            _area(drawing, name, (points, amounts), look)
+    drawing.scatter(
+        x=events, y=[look.in_unit(point.reserved) for point in points], mode="lines",
+        name=_("reserved"), line={"color": look.color("text"), "width": 2, "shape": "hv"},
+        customdata=[look.format_bytes(point.reserved) for point in points],
+        hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
+    )  # fmt: skip
+    _draw_peak(drawing, told, look)
+    top = max(_top(told), planned)
+    if planned:
+        capacity_line(drawing, look.in_unit(planned), _plan_words(planned, look), look, flat=False)
+    figure = framed(
+        drawing, look, height=HEIGHT_PX, hovermode="x", legend=legend_below(look),
+        x={"title": {"text": _("events of the allocator, in order")}, "tickformat": ",d",
+           "range": [0, max(events[-1], _FEWEST)]},
+        y={"title": {"text": look.unit}, "range": [0, _ROOM * look.in_unit(top)]},
+        margin={"l": 8, "r": 24, "t": 8, "b": 8},
+    )  # fmt: skip
+    parts = [f"{_(WORDS[name][0])} {look.format_bytes(size)}"
+             for name, size in _named(told.peak) if size]  # fmt: skip
+    alt = _(
+        "Bytes in tensors over {events} events: at the start {start}, at the peak {peak} ({parts}) "
+        "with {reserved} reserved, at the end {end}."
+    ).format(
+        events=f"{sum(told.actions.values()):,}", start=look.format_bytes(points[0].active),
+        peak=look.format_bytes(told.peak.active), parts=_(", ").join(parts),
+        reserved=look.format_bytes(told.peak.reserved), end=look.format_bytes(points[-1].active),
+    )  # fmt: skip
+    return Picture(figure=figure, alt=alt, table=_moments(told, look))
+
+
+def _area(
+    drawing: Drawing, name: str, values: tuple[Sequence[Point], Sequence[int]], look: Look
+) -> None:
+    label, meaning, pattern = WORDS[name]
+    color = look.color(meaning)
+    drawing.scatter(
+        x=[point.event for point in values[0]],
+        y=[look.in_unit(amount) for amount in values[1]],
+        stackgroup="memory",
+        mode="lines",
+        name=_(label),
+        line={"color": color, "width": 0.5, "shape": "hv"},
+        fillpattern={"shape": pattern, "fgcolor": color, "fillmode": "overlay", "size": 6},
+        customdata=[
+            f"{look.format_bytes(amount)}, {point.micros / 1000:,.1f} ms"
+            for point, amount in zip(*values, strict=True)
+        ],
+        hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _draw_peak(drawing: Drawing, told: Snapshot, look: Look) -> None:
+    peak, is_right = told.peak, told.peak.event > told.points[-1].event / 2
+    drawing.note(
+        x=peak.event, y=look.in_unit(peak.active), showarrow=True, arrowcolor=look.color("text"),
+        text=_("peak {bytes}").format(bytes=look.format_bytes(peak.active)),
+        ax=-70 if is_right else 70, ay=24, xanchor="right" if is_right else "left",
+        bgcolor=look.color("background"),
+    )  # fmt: skip
+
+
+def _plan_words(planned: float, look: Look) -> str:
+    return _("the plan's peak in tensors: {bytes}").format(bytes=look.format_bytes(planned))
+
+
+def _moments(told: Snapshot, look: Look) -> Table:
+    """Return each category at the start, at the peak and at the end."""
+    moments = (told.points[0], told.peak, told.points[-1])
+    rows = [name for name in WORDS if any(dict(_named(point))[name] for point in moments)]
+    columns: dict[str, list[str]] = {
+        _("in tensors from"): [*(_(WORDS[name][0]) for name in rows), _("reserved")]
+    }
+    titles = (_("at the start"), _("at the peak"), _("at the end"))
+    for title, point in zip(titles, moments, strict=True):
+        amounts = [*(dict(_named(point))[name] for name in rows), point.reserved]
+        columns[title] = [look.format_bytes(amount) for amount in amounts]
+    return columns
+
+
+def segments_picture(told: Snapshot, planned: float, look: Look) -> Picture:
+    """Return what the segments show of one moment: reserved memory, and who asked for tensors."""
+    drawing, reach = Drawing(), _ROOM * max(told.reserved, planned)
+    held = {name: getattr(told, name) for name in PARTS}
+    row, asked = _("reserved"), _("in tensors from")
+    rows = [(row, *PARTS[name], size) for name, size in held.items()]
+    rows += [(asked, *WORDS[name], size) for name, size in _named(told.peak)]
+    shown = [each for each in rows if each[-1]]
+    for title, label, meaning, pattern, size in shown:
+        drawing.bar(
+            x=[size], y=[title], orientation="h", name=_(label),
+            marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
+            text=[look.format_bytes(size) if size > _READABLE * reach else ""],
+            textposition="inside", insidetextanchor="middle",
+            hovertemplate=f"{_(label)}: {look.format_bytes(size)}<extra></extra>",
+        )  # fmt: skip
+    if planned:
+        text = _plan_words(planned, look)
+        capacity_line(drawing, planned, text, look, flat=True, longest=reach)
+    figure = rows_of_bars(
+        drawing, look, num_rows=2, x={"visible": False, "range": [0, reach]}, height=HEIGHT_PX,
+        margin={"l": 8, "r": 24, "t": 2 * look.layout()["font"]["size"], "b": 8},
+        legend=legend_below(look) | {"xref": "container"},
+    )  # fmt: skip
+    named = [f"{_(label)} {look.format_bytes(size)}" for _row, label, _m, _p, size in shown]
+    alt = _("{segments} segments of {reserved} when the snapshot was taken: {parts}.").format(
+        segments=f"{told.num_segments:,}", reserved=look.format_bytes(told.reserved),
+        parts=_(", ").join(named),
+    )  # fmt: skip
+    table = {
+        _("of"): [each[0] for each in shown],
+        _("part"): [_(each[1]) for each in shown],
+        _("bytes"): [look.format_bytes(each[-1]) for each in shown],
+    }
+    return Picture(figure=figure, alt=alt, table=table)
+
+
+def _show_blocks(told: Snapshot) -> None:
+    """List the largest blocks with the line that asked for them."""
+    if told.points:
+        text = _("**The largest of {count} blocks at the peak**, and the line that asked for each:")
+    else:
+        text = _("**The largest of {count} blocks in use**, and the line that asked for each:")
+    st.markdown(text.format(count=f"{told.num_blocks:,}"))
+    columns = {
+        _("size"): [look().format_bytes(block.num_bytes) for block in told.blocks],
+        _("allocated in"): [_(WORDS[block.category][0]) for block in told.blocks],
+        _("place in the code"): [block.place or "–" for block in told.blocks],
+    }
+    st.dataframe(columns, hide_index=True)
+
+
+TAB: Final = Tab(
+    label=N_("Memory snapshot"),
+    show=show_snapshot,
+    choose=choose_snapshot,
+    unseen=("text",),
+    reading="snapshot",
+)

@@ -1,0 +1,131 @@
+"""Memory snapshots: larger than Streamlit's uploads may be, so they come by a route of their own.
+
+One at a time streams into a temporary file; a process that runs nothing of it sums it up, and the
+file is gone. What stays is that answer, some kilobytes, under a key that only its sender knows.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from core.budget.diagnosis.snapshot.answer import MAX_BYTES, read_in_child
+from pages.server.rate import TooOftenError, turns
+from pages.server.shares import visitor_in
+
+PATH: Final = "/upload/snapshot"
+MAX_SECONDS: Final = 180  # for a file to arrive: the next one waits
+MAX_ANSWERS: Final = 64
+_PIECE: Final = 2**20  # bytes that are written together
+_MOST_DIGITS: Final = 20  # more than any file has bytes
+# What the browser's part has a word for.
+TOO_LATE, TOO_LARGE, TOO_OFTEN, BUSY, NO_ROOM = 408, 413, 429, 503, 507
+
+
+class TooLargeError(ValueError):
+    """The file has more bytes than are taken."""
+
+
+class Snapshots:
+    """The answers of one server, and the file that is just being read; used by its loop only."""
+
+    def __init__(
+        self, read: Callable[[Path], str] = read_in_child, max_bytes: int = MAX_BYTES
+    ) -> None:
+        self._read, self._max_bytes = read, max_bytes
+        self._answers: dict[str, str] = {}
+        self._is_busy = False
+
+    def answer(self, key: str) -> str:
+        """Return what was read; "" if the server has forgotten it, or never knew."""
+        return self._answers.get(key, "")
+
+    def keep(self, answer: str) -> str:
+        """Return the key under which the answer lies until newer ones push it out."""
+        key = secrets.token_urlsafe(16)
+        self._answers[key] = answer
+        while len(self._answers) > MAX_ANSWERS:
+            del self._answers[next(iter(self._answers))]
+        return key
+
+    async def receive(self, request: Request) -> Response:
+        """Take a file as the body of a POST; answer with its key, or with a status that says no.
+
+        A GET asks before that: a browser that still sends does not hear an answer.
+        """
+        if refused := self._refused(request):
+            return Response(status_code=refused)
+        if request.method != "POST":
+            return Response(status_code=204)
+        self._is_busy = True
+        try:
+            return await self._take(request)
+        finally:
+            self._is_busy = False
+
+    def _refused(self, request: Request) -> int:
+        """Return the status that says no, after counting a turn; 0 if the file may come."""
+        if _announced(request.headers) > self._max_bytes:
+            return TOO_LARGE
+        if self._is_busy:
+            return BUSY
+        who = visitor_in(request.scope)
+        try:
+            turns().take(who.browser or who.address, "snapshot", who.address)
+        except TooOftenError:
+            return TOO_OFTEN
+        return 0
+
+    async def _take(self, request: Request) -> Response:
+        try:
+            # Windows removes no file that a process is still reading.
+            with TemporaryDirectory(prefix="b2g-snapshot-", ignore_cleanup_errors=True) as folder:
+                path = Path(folder) / "snapshot"
+                async with asyncio.timeout(MAX_SECONDS):
+                    await self._save(request, path)
+                answer = await asyncio.to_thread(self._read, path)
+        except TooLargeError:
+            return Response(status_code=TOO_LARGE)
+        except (TimeoutError, ClientDisconnect):
+            return Response(status_code=TOO_LATE)
+        except OSError:
+            return Response(status_code=NO_ROOM)
+        return JSONResponse({"key": self.keep(answer)})
+
+    async def _save(self, request: Request, path: Path) -> None:
+        num_bytes, piece = 0, bytearray()
+        with path.open("wb") as file:
+            async for part in request.stream():
+                num_bytes += len(part)
+                if num_bytes > self._max_bytes:
+                    raise TooLargeError
+                piece += part
+                if len(piece) >= _PIECE:
+                    await asyncio.to_thread(file.write, bytes(piece))
+                    piece.clear()
+            file.write(piece)
+
+
+def _announced(headers: Headers) -> int:
+    """Return the bytes that are to come; 0 if that is not said: they are counted anyway."""
+    length = headers.get("content-length", "")
+    if not (length.isascii() and length.isdecimal()):
+        return 0
+    return int(length) if len(length) < _MOST_DIGITS else MAX_BYTES + 1
+
+
+@cache
+def snapshots() -> Snapshots:
+    return Snapshots()
+
+
+def snapshot_routes() -> list[Route]:
+    return [Route(PATH, snapshots().receive, methods=["GET", "POST"])]

@@ -1,0 +1,125 @@
+"""The route for memory snapshots: how large, how many, how often; nothing stays on the disk."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from core.budget.diagnosis.snapshot.answer import MAX_BYTES, as_snapshot
+from pages.server import rate
+from pages.server import snapshots as room
+from pages.server.snapshots import MAX_ANSWERS, PATH, Snapshots, snapshot_routes
+from tests.core.budget.diagnosis.made_snapshot import two_steps, write
+
+
+@pytest.fixture(autouse=True)
+def own_disk(tmp_path, monkeypatch):
+    rate.turns.clear()
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == [], "nothing of an upload stays on the disk"
+
+
+def client_of(monkeypatch, snapshots):
+    monkeypatch.setattr(room, "snapshots", lambda: snapshots)
+    return TestClient(Starlette(routes=snapshot_routes()))
+
+
+def test_a_file_is_read_once_and_its_answer_lies_under_a_key(tmp_path, monkeypatch):
+    made = two_steps(num_layers=4)
+    path = write(tmp_path / "made.pickle", made.dump())
+    snapshots = Snapshots()
+    answer = client_of(monkeypatch, snapshots).post(PATH, content=path.read_bytes())
+    key = answer.json()["key"]
+    assert as_snapshot(snapshots.answer(key)).reserved == made.reserved
+    assert len(key) > 20
+    assert snapshots.answer("another") == ""
+
+
+def test_what_is_too_large_is_refused_announced_or_not(monkeypatch):
+    read = []
+    client = client_of(monkeypatch, Snapshots(lambda path: read.append(path) or "{}", 1000))
+    parts = iter([b"x" * 400] * 3)
+    assert client.post(PATH, content=b"x" * 1001).status_code == room.TOO_LARGE
+    assert client.post(PATH, content=parts).status_code == room.TOO_LARGE
+    assert client.post(PATH, headers={"content-length": "9" * 4000}).status_code == room.TOO_LARGE
+    assert read == []
+    assert client.post(PATH, content=b"x" * 1000).status_code == 200
+    assert client.put(PATH).status_code == 405
+    assert MAX_BYTES == 256 * 2**20
+
+
+def test_pieces_of_any_size_arrive_whole(monkeypatch):
+    found = []
+    client = client_of(monkeypatch, Snapshots(lambda path: found.append(path.read_bytes()) or "{}"))
+    whole = bytes(range(256)) * 10_000
+    client.post(PATH, content=iter([whole[:7], whole[7:1_500_000], whole[1_500_000:]]))
+    assert found == [whole]
+
+
+def test_a_browser_may_send_five_in_a_minute(monkeypatch):
+    client = client_of(monkeypatch, Snapshots(lambda _path: "{}"))
+    found = []
+    for _each in range(5):  # it asks, and then it sends
+        found += [client.get(PATH).status_code, client.post(PATH, content=b"x").status_code]
+    assert found == [204, 200] * 5
+    assert client.get(PATH).status_code == room.TOO_OFTEN
+    assert client.post(PATH, content=b"x").status_code == room.TOO_OFTEN
+
+
+def scope_of(host):
+    path = {"type": "http", "method": "POST", "path": PATH, "query_string": b"", "headers": []}
+    return path | {"client": (host, 1)}
+
+
+def test_one_is_read_at_a_time_and_the_place_is_free_after_a_slow_or_lost_one(monkeypatch):
+    monkeypatch.setattr(room, "MAX_SECONDS", 0.05)
+    snapshots = Snapshots(lambda _path: "{}")
+
+    async def post(*messages):
+        left = list(messages)
+
+        async def receive():
+            if not left:
+                await asyncio.Event().wait()
+            return left.pop(0)
+
+        return await snapshots.receive(room.Request(scope_of("203.0.113.7"), receive))
+
+    async def scene():
+        slow = asyncio.create_task(post({"type": "http.request", "body": b"x", "more_body": True}))
+        await asyncio.sleep(0)
+        busy = await post({"type": "http.request", "body": b"x"})
+        lost = [await slow, await post({"type": "http.disconnect"})]
+        return [busy, *lost, await post({"type": "http.request", "body": b"x"})]
+
+    found = [each.status_code for each in asyncio.run(scene())]
+    assert found == [room.BUSY, room.TOO_LATE, room.TOO_LATE, 200]
+
+
+def test_a_full_disk_is_said(monkeypatch):
+    def full(_path):
+        raise OSError(28, "No space left on device")
+
+    answer = client_of(monkeypatch, Snapshots(full)).post(PATH, content=b"x")
+    assert answer.status_code == room.NO_ROOM
+
+
+def test_old_answers_make_room_for_new_ones():
+    snapshots = Snapshots()
+    keys = [snapshots.keep(str(number)) for number in range(MAX_ANSWERS + 3)]
+    assert [snapshots.answer(key) for key in keys[:4]] == ["", "", "", "3"]
+
+
+def test_the_part_has_a_word_for_every_refusal():
+    from pages.components.large_file.large_file import WORDS
+
+    statuses = (room.TOO_LATE, room.TOO_LARGE, room.TOO_OFTEN, room.BUSY, room.NO_ROOM)
+    assert {str(each) for each in statuses} <= set(WORDS)
+    script = Path(room.__file__).parents[1] / "components" / "large_file" / "large_file.js"
+    assert "words[request.status]" in script.read_text(encoding="utf-8")
