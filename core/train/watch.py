@@ -70,6 +70,7 @@ HEADER = struct.pack("<8sHH52x", b"B2GMETR\0", 1, 80)
 FIELDS = struct.Struct("<QddddddQII")
 CHECKSUM = struct.Struct("<I4x")
 NON_FINITE = 1
+ATTEMPT = 1  # nobody resumes such a run
 LIMITS = {"set_learning_rate_multiplier": (0.0, 100.0), "set_max_steps_per_second": (0.1, 1000.0)}
 
 LOOK_SECONDS = 0.2  # between two looks for commands
@@ -89,7 +90,7 @@ class Watch:
         should_stop: Whether the page has asked the run to end.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what a loop knows, each by its name
         self,
         model: torch.nn.Module,
         optimizer: torch.optim.Optimizer,
@@ -110,7 +111,7 @@ class Watch:
         self.should_stop = False
         self._num_steps, self._tokens = num_steps, tokens_per_step
         self._memory_every = memory_every
-        self._state, self._step, self._attempt, self._seq = "starting", 0, 1, 0
+        self._state, self._step, self._seq = "starting", 0, 0
         self._multiplier, self._max_steps_per_second = 1.0, None
         self._single_steps = self._last_command = 0
         self._trained_seconds = 0.0
@@ -141,11 +142,10 @@ class Watch:
         rate = self._tokens * done / seconds if self._tokens else math.nan
         if grad_norm is not None:
             self._norm, self._norm_is_told = grad_norm, True
-        norm = math.nan if self._norm is None else self._norm
         loss = loss.detach() if isinstance(loss, torch.Tensor) else loss
+        self._owed.append((number, self._now(), seconds, loss, self._rate, self._norm, rate))
         self._step, self._norm = number, None
         self._trained_seconds += seconds
-        self._owed.append((number, self._now(), seconds, loss, self._rate, norm, rate))
         with self._disk():
             # A GPU is not waited for at every step.
             waited = len(self._owed) >= MOST_OWED or now - self._told_at > LOOK_SECONDS
@@ -240,11 +240,12 @@ class Watch:
         """Write the steps down whose numbers were still owed, and now and then the state."""
         self._told_at = now
         for number, moment, seconds, loss, learning_rate, norm, rate in self._owed:
-            loss, norm, was_told = float(loss), float(norm), norm is not math.nan
-            broken = not math.isfinite(loss) or (was_told and not math.isfinite(norm))
-            numbers = (seconds, loss, float(learning_rate), norm, rate)
-            memory = self._resident_bytes()
-            fields = FIELDS.pack(number, moment, *numbers, memory, self._attempt, broken)
+            known = [float(each) for each in (loss, norm) if each is not None]
+            broken = NON_FINITE * (not all(map(math.isfinite, known)))
+            measured = known[1] if len(known) > 1 else math.nan
+            numbers = (seconds, known[0], learning_rate, measured, rate)
+            told = (number, moment, *numbers, self._resident_bytes(), ATTEMPT, broken)
+            fields = FIELDS.pack(*told)
             _append(self._metrics, fields + CHECKSUM.pack(zlib.crc32(fields)))
         self._owed.clear()
         if now - self._state_at > STATE_SECONDS:
@@ -253,8 +254,9 @@ class Watch:
     def _event(self, kind: str, step: int | None = None, **data: object) -> None:
         if self._is_over:
             return
-        place = {"seq": self._seq, "time": self._now(), "step": self._step if step is None else step}
-        line = _json({**place, "attempt": self._attempt, "kind": kind, **data}) + b"\n"
+        place = {"seq": self._seq, "step": self._step if step is None else step}
+        when = {"time": self._now(), "attempt": ATTEMPT}
+        line = _json({**place, **when, "kind": kind, **data}) + b"\n"
         with self._disk():
             _append(self._events, line)
             self._seq += 1
@@ -269,7 +271,7 @@ class Watch:
         state = {
             "state": self._state,
             "step": self._step,
-            "attempt": self._attempt,
+            "attempt": ATTEMPT,
             "pid": os.getpid(),
             "time": self._now(),
             "trained_seconds": self._trained_seconds,
@@ -286,11 +288,13 @@ class Watch:
         temporary.write_bytes(_json(content))
         for tries_left in reversed(range(20)):
             try:
-                return os.replace(temporary, self.directory / file)
+                temporary.replace(self.directory / file)
             except PermissionError:  # Windows, while somebody reads it
                 if not tries_left:
                     raise
                 time.sleep(0.01)
+            else:
+                return
 
     @contextlib.contextmanager
     def _disk(self) -> Any:  # noqa: ANN401  a generator, made a context
@@ -363,26 +367,27 @@ class Watch:
     def _listen(self) -> None:
         """Follow the commands that came, and wait as long as no step is due."""
         self._obey()
-        waits = self._max_steps_per_second
-        due = self._last + (1 / waits if waits else 0.0)
-        while not self.should_stop:
-            if self._state == "paused":
-                if self._single_steps:
-                    self._single_steps -= 1
-                    break
-            elif (left := due - time.perf_counter()) <= 0 or not self._max_steps_per_second:
-                break
-            else:
-                time.sleep(min(left, IDLE_SECONDS))
-            time.sleep(IDLE_SECONDS if self._state == "paused" else 0.0)
+        if self._state == "paused":  # behind this step comes nothing that would tell of it later
+            self._tell(time.perf_counter())
+            self._write_state()
+        while not self.should_stop and not self._is_due():
+            time.sleep(IDLE_SECONDS)
             self._obey()
+        self._single_steps = max(self._single_steps - 1, 0)
+
+    def _is_due(self) -> bool:
+        if self._state == "paused":
+            return self._single_steps > 0
+        most = self._max_steps_per_second
+        return not most or time.perf_counter() >= self._last + 1 / most - IDLE_SECONDS / 2
 
     def _obey(self) -> None:
         if time.monotonic() < self._look_at:
             return
         self._look_at = time.monotonic() + LOOK_SECONDS
-        names = os.listdir(self.directory / "control")
-        numbers = [int(each[:-5]) for each in names if re.fullmatch(r"[0-9]{6,9}\.json", each)]
+        with os.scandir(self.directory / "control") as files:
+            names = [file.name for file in files if re.fullmatch(r"\d{6,9}\.json", file.name)]
+        numbers = [int(name.removesuffix(".json")) for name in names]
         for number in sorted(each for each in numbers if each > self._last_command):
             self._last_command = number
             self._tell(time.perf_counter())
@@ -435,11 +440,13 @@ def predicted_state_bytes(optimizer: torch.optim.Optimizer) -> int | None:
     """
     groups = []
     for group in optimizer.param_groups:
-        like = [torch.empty_like(p, device="meta") for p in group["params"]]
-        for twin, p in zip(like, group["params"], strict=True):
-            twin.requires_grad_(p.requires_grad).grad = torch.empty_like(twin) if p.requires_grad else None
-        plain = {key: False for key in ("fused", "foreach", "capturable") if key in group}
-        groups.append({**group, **plain, "params": like})
+        twins = [torch.empty_like(p, device="meta") for p in group["params"]]
+        for twin, original in zip(twins, group["params"], strict=True):
+            if original.requires_grad:
+                twin.requires_grad_().grad = torch.empty_like(twin)
+        settings = {key: value for key, value in group.items() if key != "param_names"}
+        plain = dict.fromkeys({"fused", "foreach", "capturable"} & group.keys(), False)
+        groups.append({**settings, **plain, "params": twins})
     try:
         twin_optimizer: Any = type(optimizer)(groups)
         twin_optimizer.step()
