@@ -56,7 +56,7 @@ import sys
 import time
 import warnings
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,7 @@ FIELDS = struct.Struct("<QddddddQII")
 CHECKSUM = struct.Struct("<I4x")
 NON_FINITE = 1
 ATTEMPT = 1  # nobody resumes such a run
+STATE_AFTER = {"pause": "paused", "step": "paused", "resume": "running", "stop": "stopping"}
 LIMITS = {"set_learning_rate_multiplier": (0.0, 100.0), "set_max_steps_per_second": (0.1, 1000.0)}
 
 LOOK_SECONDS = 0.2  # between two looks for commands
@@ -109,25 +110,27 @@ class Watch:
         """
         self.model, self.optimizer = model, getattr(optimizer, "optimizer", optimizer)
         self.should_stop = False
-        self._num_steps, self._tokens = num_steps, tokens_per_step
-        self._memory_every = memory_every
-        self._state, self._step, self._seq = "starting", 0, 0
-        self._multiplier, self._max_steps_per_second = 1.0, None
-        self._single_steps = self._last_command = 0
-        self._trained_seconds = 0.0
-        self._resident = self._resident_at = self._look_at = self._state_at = self._wall = 0.0
-        self._rate, self._norm, self._norm_is_told = self._lowest_rate(), None, False
-        self._before: list[Any] = []  # the learning rates of the optimizer's groups
-        self._owed: list[tuple[Any, ...]] = []
+        self._tokens, self._memory_every = tokens_per_step, memory_every
         self._device = next(iter(model.parameters())).device
+        self._step = self._seq = self._single_steps = self._last_command = self._resident = 0
+        self._resident_at = self._look_at = self._state_at = self._wall = self._last = 0.0
+        self._state: dict[str, Any] = {
+            "state": "starting",
+            "attempt": ATTEMPT,
+            "pid": os.getpid(),
+            "trained_seconds": 0.0,
+            "learning_rate_multiplier": 1.0,
+            "max_steps_per_second": None,
+            "can_resume": False,
+        }
+        self._rate: Number = self.optimizer.param_groups[0]["lr"]
+        self._rates: list[Number] = []  # those that the loop has given the optimizer's groups
+        self._norm: Number | None = None
+        self._norm_is_told = False
+        self._owed: list[tuple[Any, ...]] = []
+        self._error_before = getattr(sys, "last_value", None)  # of a notebook: not this run's
         self.directory = Path(runs or os.environ.get("B2G_RUNS_DIR", "runs")) / _run_name(name)
-        self._begin(name)
-        self._hooks = [
-            self.optimizer.register_step_pre_hook(self._before_update),
-            self.optimizer.register_step_post_hook(self._after_update),
-        ]
-        atexit.register(self.close)
-        self._last = self._told_at = time.perf_counter()
+        self._begin({"name": name, "num_steps": num_steps, "tokens_per_step": tokens_per_step})
 
     def step(self, loss: Number, grad_norm: Number | None = None, step: int | None = None) -> bool:
         """Note a step that is done, and wait while the run is paused; False: the loop should end.
@@ -135,47 +138,50 @@ class Watch:
         `grad_norm`: what `clip_grad_norm_` returned; without it the norm is measured just before
         the update, after any clipping. `step`: its number, where not every step is told.
         """
-        if self._is_over:
+        if not self._lock.is_locked:
             return not self.should_stop
         now, number = time.perf_counter(), self._step + 1 if step is None else step
-        seconds, done = max(now - self._last, 1e-9), number - self._step
-        rate = self._tokens * done / seconds if self._tokens else math.nan
+        seconds = max(now - self._last, 1e-9)
+        rate = (self._tokens or math.nan) * (number - self._step) / seconds
         if grad_norm is not None:
             self._norm, self._norm_is_told = grad_norm, True
         loss = loss.detach() if isinstance(loss, torch.Tensor) else loss
         self._owed.append((number, self._now(), seconds, loss, self._rate, self._norm, rate))
         self._step, self._norm = number, None
-        self._trained_seconds += seconds
+        self._state["trained_seconds"] += seconds
         with self._disk():
             # A GPU is not waited for at every step.
             waited = len(self._owed) >= MOST_OWED or now - self._told_at > LOOK_SECONDS
             if self._device.type == "cpu" or waited:
-                self._tell(now)
+                self._tell()
             self._listen()
         self._last = time.perf_counter()
         return not self.should_stop
 
     def validation(self, loss: Number) -> None:
-        """Note the loss on text that is not trained on, in nats per token."""
+        """Note the loss on text that is not trained on; what it took is no part of a step."""
         self._event("eval", validation_loss=float(loss))
+        self._last = time.perf_counter()
 
     def sample(self, text: str, prompt: str = "") -> None:
-        """Note what the model writes after a prompt."""
+        """Note what the model writes after a prompt; what it took is no part of a step."""
         self._event("sample", prompt=prompt, text=text)
+        self._last = time.perf_counter()
 
     def close(self, error: BaseException | None = None) -> None:
         """End the run; at the end of the program this happens by itself."""
-        if self._is_over:
+        if not self._lock.is_locked:
             return
-        # Of an exception that ended the program Python keeps this note.
-        error = error or getattr(sys, "last_value", None)
-        stopped = self.should_stop or isinstance(error, KeyboardInterrupt | GeneratorExit)
+        if error is None and (noted := getattr(sys, "last_value", None)) is not self._error_before:
+            error = noted  # Python's own note of what has ended the program
         with self._disk():
-            self._tell(time.perf_counter())
-            if error is None or stopped:
-                self._change("stopped" if stopped else "finished")
+            self._tell()
+            if self.should_stop or isinstance(error, KeyboardInterrupt):
+                self._change("stopped")
+            elif error is not None:
+                self._change("failed", f"{type(error).__name__}: {error}"[:500])
             else:
-                self._change("failed", message=f"{type(error).__name__}: {error}"[:500])
+                self._change("finished")
         self._end()
 
     def __enter__(self) -> "Watch":
@@ -186,134 +192,108 @@ class Watch:
 
     # What is written down.
 
-    def _begin(self, name: str) -> None:
+    def _begin(self, config: dict[str, Any]) -> None:
         (self.directory / "control").mkdir(parents=True)
         self._lock = FileLock(self.directory / "worker.lock", thread_local=False)
         self._lock.acquire(timeout=0)  # as long as it is held the run lives
-        appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        paths = (self.directory / file for file in ("metrics.bin", "events.jsonl"))
-        self._metrics, self._events = (os.open(path, appending, 0o644) for path in paths)
-        _append(self._metrics, HEADER)
-        self._replace("run.json", self._description(name))
+        self._metrics, self._events = (
+            (self.directory / file).open("ab", buffering=0)
+            for file in ("metrics.bin", "events.jsonl")
+        )
+        self._hooks = [
+            self.optimizer.register_step_pre_hook(self._before_update),
+            self.optimizer.register_step_post_hook(self._after_update),
+        ]
+        atexit.register(self.close)
+        self._last = self._told_at = time.perf_counter()
+        self._append(self._metrics, HEADER)
+        config["optimizer"] = type(self.optimizer).__name__.lower()
+        self._replace("run.json", self._description(config))
         self._change("running")
 
-    def _description(self, name: str) -> dict[str, Any]:
-        known = {
-            "name": name,
-            "num_steps": self._num_steps,
-            "tokens_per_step": self._tokens,
-            "optimizer": type(self.optimizer).__name__.lower(),
-        }
+    def _description(self, config: dict[str, Any]) -> dict[str, Any]:
+        weights = list(self.model.parameters())
         on_cuda = self._device.type == "cuda"
-        device = torch.cuda.get_device_name(self._device) if on_cuda else platform.processor()
-        dtypes = {str(p.dtype).removeprefix("torch.") for p in self.model.parameters()}
-        precision = " and ".join(sorted(dtypes))
+        name = torch.cuda.get_device_name(self._device) if on_cuda else platform.processor()
+        dtypes = " and ".join(sorted({str(p.dtype).removeprefix("torch.") for p in weights}))
+        # Activations depend on what the loop will feed: of them nothing is predicted.
+        memory = {
+            "weights": _num_bytes([*weights, *self.model.buffers()]),
+            "gradients": _num_bytes(p for p in weights if p.requires_grad),
+            "optimizer": predicted_state_bytes(self.optimizer),
+        }
         return {
             "format_version": 1,
             "name": self.directory.name,
             "created": self._now(),
             "source": "watch",
-            "config": {key: value for key, value in known.items() if value is not None},
-            "resolved": {
-                "device": self._device.type,
-                "device_name": device or None,
-                "precision": precision,
-            },
-            "prediction": {
-                "num_params": sum(p.numel() for p in self.model.parameters()),
-                "memory": self._predicted(),
-            },
+            "config": {key: value for key, value in config.items() if value is not None},
+            "resolved": {"device": self._device.type, "device_name": name, "precision": dtypes},
+            "prediction": {"num_params": sum(p.numel() for p in weights), "memory": memory},
             "versions": {"torch": torch.__version__, "python": platform.python_version()},
         }
 
-    def _predicted(self) -> dict[str, int]:
-        """Return what is known before the first step; activations depend on the batch."""
-        trained = (p for p in self.model.parameters() if p.requires_grad)
-        predicted = {"weights": self._weights(), "gradients": _num_bytes(trained)}
-        states = predicted_state_bytes(self.optimizer)
-        return predicted if states is None else {**predicted, "optimizer": states}
-
-    def _weights(self) -> int:
-        return _num_bytes(self.model.parameters()) + _num_bytes(self.model.buffers())
-
-    def _tell(self, now: float) -> None:
+    def _tell(self) -> None:
         """Write the steps down whose numbers were still owed, and now and then the state."""
-        self._told_at = now
+        self._told_at = time.perf_counter()
         for number, moment, seconds, loss, learning_rate, norm, rate in self._owed:
             known = [float(each) for each in (loss, norm) if each is not None]
-            broken = NON_FINITE * (not all(map(math.isfinite, known)))
-            measured = known[1] if len(known) > 1 else math.nan
-            numbers = (seconds, known[0], learning_rate, measured, rate)
-            told = (number, moment, *numbers, self._resident_bytes(), ATTEMPT, broken)
-            fields = FIELDS.pack(*told)
-            _append(self._metrics, fields + CHECKSUM.pack(zlib.crc32(fields)))
+            flags = 0 if all(map(math.isfinite, known)) else NON_FINITE
+            numbers = (seconds, known[0], learning_rate, *[*known, math.nan][1:2], rate)
+            fields = FIELDS.pack(number, moment, *numbers, self._resident_bytes(), ATTEMPT, flags)
+            self._append(self._metrics, fields + CHECKSUM.pack(zlib.crc32(fields)))
         self._owed.clear()
-        if now - self._state_at > STATE_SECONDS:
+        if self._told_at - self._state_at > STATE_SECONDS:
             self._write_state()
 
-    def _event(self, kind: str, step: int | None = None, **data: object) -> None:
-        if self._is_over:
-            return
-        place = {"seq": self._seq, "step": self._step if step is None else step}
-        when = {"time": self._now(), "attempt": ATTEMPT}
-        line = _json({**place, **when, "kind": kind, **data}) + b"\n"
+    def _event(self, kind: str, at: int | None = None, **data: object) -> None:
+        place = {"seq": self._seq, "time": self._now(), "step": self._step if at is None else at}
+        event = {**place, "attempt": ATTEMPT, "kind": kind, **data}
         with self._disk():
-            _append(self._events, line)
-            self._seq += 1
+            self._append(self._events, _json(event) + b"\n")
+        self._seq += 1
 
     def _change(self, state: str, message: str = "") -> None:
-        self._event("state", state=state, reason="", message=message)
-        self._state = state
-        self._write_state(message)
+        if state != self._state["state"]:
+            self._event("state", state=state, reason="", message=message)
+        self._state |= {"state": state, "message": message}
+        self._write_state()
 
-    def _write_state(self, message: str = "") -> None:
+    def _write_state(self) -> None:
         self._state_at = time.perf_counter()
-        state = {
-            "state": self._state,
-            "step": self._step,
-            "attempt": ATTEMPT,
-            "pid": os.getpid(),
-            "time": self._now(),
-            "trained_seconds": self._trained_seconds,
-            "learning_rate_multiplier": self._multiplier,
-            "max_steps_per_second": self._max_steps_per_second,
-            "message": message,
-            "resident_bytes": self._resident_bytes(),
-            "can_resume": False,
-        }
-        self._replace("state.json", state)
+        now = {"step": self._step, "time": self._now(), "resident_bytes": self._resident_bytes()}
+        self._replace("state.json", {**self._state, **now})
 
     def _replace(self, file: str, content: dict[str, Any]) -> None:
+        if not self._lock.is_locked:
+            return
         temporary = self.directory / f"{file}.{os.getpid()}.tmp"
         temporary.write_bytes(_json(content))
-        for tries_left in reversed(range(20)):
-            try:
+        for _try in range(20):
+            with contextlib.suppress(PermissionError):  # Windows, while somebody reads it
                 temporary.replace(self.directory / file)
-            except PermissionError:  # Windows, while somebody reads it
-                if not tries_left:
-                    raise
-                time.sleep(0.01)
-            else:
-                return
+                break
+            time.sleep(0.01)
+
+    def _append(self, file: Any, part: bytes) -> None:  # noqa: ANN401  an open file
+        if self._lock.is_locked and file.write(part) != len(part):
+            raise OSError("the disk is full")
 
     @contextlib.contextmanager
-    def _disk(self) -> Any:  # noqa: ANN401  a generator, made a context
+    def _disk(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            warnings.warn(f"{self.directory} is no longer written: {error}", stacklevel=3)
-            self._end()
-
-    @property
-    def _is_over(self) -> bool:
-        return not self._lock.is_locked
+            if self._lock.is_locked:
+                warnings.warn(f"{self.directory} is no longer written: {error}", stacklevel=4)
+                self._end()
 
     def _end(self) -> None:
         atexit.unregister(self.close)
         for hook in self._hooks:
             hook.remove()
-        os.close(self._metrics)
-        os.close(self._events)
+        self._metrics.close()
+        self._events.close()
         self._lock.release()
 
     def _now(self) -> float:
@@ -323,41 +303,40 @@ class Watch:
     def _resident_bytes(self) -> int:
         if (now := time.monotonic()) - self._resident_at > RESIDENT_SECONDS:
             self._resident, self._resident_at = resident_bytes(), now
-        return int(self._resident)
+        return self._resident
 
     # What happens at the update: there the gradients are, wherever the loop clears them.
 
-    def _lowest_rate(self) -> Number:
-        return self.optimizer.param_groups[0]["lr"]
-
     def _before_update(self, *_arguments: object) -> None:
-        groups = self.optimizer.param_groups
-        self._before = [group["lr"] for group in groups]
-        if self._multiplier != 1:  # for this update alone, so that a scheduler never sees it
+        groups, factor = self.optimizer.param_groups, self._state["learning_rate_multiplier"]
+        self._rates = [group["lr"] for group in groups]
+        if factor != 1:  # for this update alone, so that no scheduler sees it
             for group in groups:
-                group["lr"] = group["lr"] * self._multiplier
+                group["lr"] = group["lr"] * factor
         self._rate = groups[0]["lr"]
         if not self._norm_is_told:
-            grads = [p.grad for p in self.model.parameters() if p.grad is not None]
-            self._norm = torch.nn.utils.get_total_norm(grads) if grads else None
+            grads = self._gradients()
+            dense = grads and all(grad.layout == torch.strided for grad in grads)
+            self._norm = torch.nn.utils.get_total_norm(grads) if dense else None
 
     def _after_update(self, *_arguments: object) -> None:
-        for group, rate in zip(self.optimizer.param_groups, self._before, strict=True):
+        for group, rate in zip(self.optimizer.param_groups, self._rates, strict=True):
             group["lr"] = rate
         upcoming = self._step + 1
         if upcoming == 1 or upcoming % self._memory_every == 0:
             self._event("memory", upcoming, **self._memory())
 
+    def _gradients(self) -> list[torch.Tensor]:
+        return [p.grad for p in self.model.parameters() if p.grad is not None]
+
     def _memory(self) -> dict[str, Any]:
-        grads = (p.grad for p in self.model.parameters() if p.grad is not None)
         on_cuda = self._device.type == "cuda"
-        peak = torch.cuda.max_memory_allocated(self._device) if on_cuda else None
         return {
-            "weights": self._weights(),
-            "gradients": _num_bytes(grads),
+            "weights": _num_bytes([*self.model.parameters(), *self.model.buffers()]),
+            "gradients": _num_bytes(self._gradients()),
             "optimizer": _state_bytes(self.optimizer),
             **dict.fromkeys(("activations", "other")),  # nobody has watched them
-            "peak": peak,
+            "peak": torch.cuda.max_memory_allocated(self._device) if on_cuda else None,
             "resident_bytes": resident_bytes(),
             "source": "allocator" if on_cuda else "tensors",
         }
@@ -367,8 +346,8 @@ class Watch:
     def _listen(self) -> None:
         """Follow the commands that came, and wait as long as no step is due."""
         self._obey()
-        if self._state == "paused":  # behind this step comes nothing that would tell of it later
-            self._tell(time.perf_counter())
+        if self._state["state"] == "paused":  # behind this step comes nothing that tells of it
+            self._tell()
             self._write_state()
         while not self.should_stop and not self._is_due():
             time.sleep(IDLE_SECONDS)
@@ -376,9 +355,9 @@ class Watch:
         self._single_steps = max(self._single_steps - 1, 0)
 
     def _is_due(self) -> bool:
-        if self._state == "paused":
+        if self._state["state"] == "paused":
             return self._single_steps > 0
-        most = self._max_steps_per_second
+        most = self._state["max_steps_per_second"]
         return not most or time.perf_counter() >= self._last + 1 / most - IDLE_SECONDS / 2
 
     def _obey(self) -> None:
@@ -390,47 +369,37 @@ class Watch:
         numbers = [int(name.removesuffix(".json")) for name in names]
         for number in sorted(each for each in numbers if each > self._last_command):
             self._last_command = number
-            self._tell(time.perf_counter())
+            self._tell()
             op, value, refusal = self._read(number)
-            refusal = refusal or self._follow(op, value)
-            step = self._step + op.startswith("set_")
-            answer = {"command": number, "op": op, "value": value}
-            self._event("ack", step, **answer, accepted=not refusal, reason=refusal)
+            if not refusal:
+                self._follow(op, value)
+            at, answer = self._step + op.startswith("set_"), {"op": op, "value": value}
+            answer |= {"accepted": not refusal, "reason": refusal}
+            self._event("ack", at, command=number, **answer)
             self._write_state()
 
     def _read(self, number: int) -> tuple[str, float | None, str]:
+        """Return what is asked for, its value, and why it cannot be done."""
         try:
             command = json.loads((self.directory / "control" / f"{number:06d}.json").read_bytes())
             op, value = str(command["op"]), command.get("value")
             value = None if value is None else float(value)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             return "", None, f"{type(error).__name__}: {error}"
+        if op not in STATE_AFTER and op not in LIMITS:
+            return op, value, "a loop of its own has nothing of that kind"
         low, high = LIMITS.get(op, (-math.inf, math.inf))
         if value is not None and not low <= value <= high:
             return op, None, f"{op} takes a number from {low:g} to {high:g}"
         return op, value, ""
 
-    def _follow(self, op: str, value: float | None) -> str:
-        """Do what was asked for; return why it cannot be done."""
-        if op == "pause":
-            self._change("paused")
-        elif op == "resume":
-            self.should_stop, self._single_steps = False, 0
-            self._change("running")
-        elif op == "step":
-            self._single_steps += 1
-            if self._state != "paused":
-                self._change("paused")
-        elif op == "stop":
-            self.should_stop = True
-            self._change("stopping")
-        elif op == "set_learning_rate_multiplier":
-            self._multiplier = 1.0 if value is None else value
-        elif op == "set_max_steps_per_second":
-            self._max_steps_per_second = value
-        else:
-            return f"a loop of its own does not know {op or 'this command'}"
-        return ""
+    def _follow(self, op: str, value: float | None) -> None:
+        if op in LIMITS:
+            self._state[op.removeprefix("set_")] = value
+            return
+        self.should_stop = op == "stop" or (self.should_stop and op != "resume")
+        self._single_steps = self._single_steps + 1 if op == "step" else 0
+        self._change(STATE_AFTER[op])
 
 
 def predicted_state_bytes(optimizer: torch.optim.Optimizer) -> int | None:
@@ -448,7 +417,8 @@ def predicted_state_bytes(optimizer: torch.optim.Optimizer) -> int | None:
         plain = dict.fromkeys({"fused", "foreach", "capturable"} & group.keys(), False)
         groups.append({**settings, **plain, "params": twins})
     try:
-        twin_optimizer: Any = type(optimizer)(groups)
+        kind: Any = type(optimizer)
+        twin_optimizer = kind(groups)
         twin_optimizer.step()
     except (AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError):
         return None  # one that needs data, a closure or arguments of its own
@@ -478,20 +448,14 @@ def _state_bytes(optimizer: torch.optim.Optimizer) -> int:
     return _num_bytes(each for each in kept if isinstance(each, torch.Tensor))
 
 
-def _append(file: int, part: bytes) -> None:
-    if os.write(file, part) != len(part):
-        raise OSError("the disk is full")
-
-
-def _json(content: object) -> bytes:
-    """Return strict JSON: numbers that are not finite become null."""
-
-    def finite(value: Any) -> Any:  # noqa: ANN401  whatever JSON holds
-        if isinstance(value, dict):
-            return {key: finite(each) for key, each in value.items()}
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return json.dumps(finite(content), ensure_ascii=False).encode("utf-8", "replace")
+def _json(content: dict[str, Any]) -> bytes:
+    """Return strict JSON: a number that is not finite becomes null."""
+    told = content | {
+        key: None
+        for key, value in content.items()
+        if isinstance(value, float) and not math.isfinite(value)
+    }
+    return json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _run_name(title: str) -> str:

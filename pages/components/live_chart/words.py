@@ -214,6 +214,7 @@ FACTS: Final = {
     "fact_validation_loss": N_("Validation loss (nats per token)"),
     "fact_loss_plain": N_("Training loss"),
     "fact_validation_loss_plain": N_("Validation loss"),
+    "fact_peak_plain": N_("{memory}: peak of the process so far"),
     "fact_ln_vocab": N_("Uniform guess, ln V"),
     "fact_unigram_entropy": N_("Unigram entropy of the text"),
     "fact_bigram_entropy": N_("Bigram entropy of the text"),

@@ -92,7 +92,7 @@ class ShownRun:
     def details(self) -> str:
         """Title, owner, what was predicted of this run before it started, and its GPU."""
         prediction = self._section("prediction")
-        memory = sum((prediction.get("memory") or {}).values())
+        memory = sum(filter(None, (prediction.get("memory") or {}).values()))
         seconds = prediction.get("seconds")
         if self.config is None:
             told = _("memory that is known before the first step: {amount}").format(
