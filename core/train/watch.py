@@ -420,7 +420,7 @@ def predicted_state_bytes(optimizer: torch.optim.Optimizer) -> int | None:
         kind: Any = type(optimizer)
         twin_optimizer = kind(groups)
         twin_optimizer.step()
-    except (AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError):
+    except (AttributeError, RuntimeError, TypeError, ValueError):
         return None  # one that needs data, a closure or arguments of its own
     return _state_bytes(twin_optimizer)
 
