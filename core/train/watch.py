@@ -111,7 +111,8 @@ class Watch:
         self.model, self.optimizer = model, getattr(optimizer, "optimizer", optimizer)
         self.should_stop = False
         self._tokens, self._memory_every = tokens_per_step, memory_every
-        self._device = next(iter(model.parameters())).device
+        self._weights = list(model.parameters())  # to walk through the modules takes 0.1 ms
+        self._device = self._weights[0].device
         self._step = self._seq = self._single_steps = self._last_command = self._resident = 0
         self._resident_at = self._look_at = self._state_at = self._wall = self._last = 0.0
         self._state: dict[str, Any] = {
@@ -212,7 +213,7 @@ class Watch:
         self._change("running")
 
     def _description(self, config: dict[str, Any]) -> dict[str, Any]:
-        weights = list(self.model.parameters())
+        weights = self._weights
         on_cuda = self._device.type == "cuda"
         name = torch.cuda.get_device_name(self._device) if on_cuda else platform.processor()
         dtypes = " and ".join(sorted({str(p.dtype).removeprefix("torch.") for p in weights}))
@@ -317,7 +318,7 @@ class Watch:
         if not self._norm_is_told:
             grads = self._gradients()
             dense = grads and all(grad.layout == torch.strided for grad in grads)
-            self._norm = torch.nn.utils.get_total_norm(grads) if dense else None
+            self._norm = _total_norm(grads) if dense else None
 
     def _after_update(self, *_arguments: object) -> None:
         for group, rate in zip(self.optimizer.param_groups, self._rates, strict=True):
@@ -327,12 +328,12 @@ class Watch:
             self._event("memory", upcoming, **self._memory())
 
     def _gradients(self) -> list[torch.Tensor]:
-        return [p.grad for p in self.model.parameters() if p.grad is not None]
+        return [p.grad for p in self._weights if p.grad is not None]
 
     def _memory(self) -> dict[str, Any]:
         on_cuda = self._device.type == "cuda"
         return {
-            "weights": _num_bytes([*self.model.parameters(), *self.model.buffers()]),
+            "weights": _num_bytes([*self._weights, *self.model.buffers()]),
             "gradients": _num_bytes(self._gradients()),
             "optimizer": _state_bytes(self.optimizer),
             **dict.fromkeys(("activations", "other")),  # nobody has watched them
@@ -437,6 +438,13 @@ def resident_bytes() -> int:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else 1024 * most
     return int(psutil.Process().memory_info().rss)
+
+
+def _total_norm(grads: list[torch.Tensor]) -> torch.Tensor:
+    if grads[0].device.type != "cpu":
+        return torch.nn.utils.get_total_norm(grads)
+    # On a CPU half as long as torch's own, which sorts them by device first.
+    return torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(g) for g in grads]))
 
 
 def _num_bytes(tensors: Iterable[torch.Tensor]) -> int:

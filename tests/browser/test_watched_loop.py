@@ -37,7 +37,7 @@ def looping(server):
 def test_the_page_draws_pauses_and_stops_it(new_page, visit, looping, screenshot):
     page = visit(new_page(), "/live-run", run=looping.directory.name)
     loss = "document.querySelector('[data-chart=loss] .live-plot')"
-    page.until(f"{loss}?.data?.find(t => t.meta.role === 'training')?.x.length > 10", timeout=30_000)
+    page.until(f"{loss}?.data?.find(t => t.meta.role === 'training')?.x.length > 10")
     assert page.evaluate(f"{loss}.layout.yaxis.title.text") == "loss, as the loop tells it"
     page.until("document.querySelector('[data-chart=memory] .live-plot')?.data?.length > 0")
     bar = page.locator(".live-controls")

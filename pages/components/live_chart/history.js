@@ -49,6 +49,8 @@ function tokensPerStep({ config }) {
 }
 
 // A loop of the reader's own: what it is told to stop saves nothing here, and its loss may be any.
+const WATCHED_STATES = { stopping: "leaving", stopped: "left" }
+
 function isWatched({ info }) {
   return info.source === "watch"
 }

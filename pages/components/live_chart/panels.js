@@ -84,7 +84,7 @@ function renderStatus(view) {
   const { moment: history, data } = view
   const state = isRecorded(history) ? "recorded" : history.state?.state ?? "none"
   view.root.dataset.state = state
-  say(view, ".live-state", data.words[`state_${isWatched(history) && state === "stopped" ? "left" : state}`] ?? state)
+  say(view, ".live-state", data.words[`state_${(isWatched(history) && WATCHED_STATES[state]) || state}`] ?? state)
   say(view, ".live-progress", statusLine({ history, data }))
   say(view, ".live-outcome", history.state?.state === "finished" ? outcome(history, data.unit, data.words) : "")
   say(view, ".live-message", view.missing ? fill(data.words.missing, { run: view.missing }) : stateSentence({ history, data }))

@@ -80,7 +80,8 @@ STATES: Final = {
     "paused": N_("paused"),
     "stopping": N_("saving"),
     "stopped": N_("stopped and saved"),
-    "left": N_("stopped"),
+    "left": N_("stopped"),  # of a loop of the reader's own, which saves nothing here
+    "leaving": N_("stopping"),
     "finished": N_("finished"),
     "failed": N_("failed"),
     "crashed": N_("crashed"),

@@ -168,8 +168,8 @@ def next_run_text(shown: ShownRun | None, planned: Outline, prepared: Prepared |
 
 def run_label(run: RunSummary) -> str:
     """Return one line on a run: title, whose, time it was made (the reader's), state and step."""
-    stopped_itself = is_watched(run.info) and run.state == "stopped"
-    state = _(STATES.get("left" if stopped_itself else run.state, run.state))
+    of_a_loop = {"stopping": "leaving", "stopped": "left"} if is_watched(run.info) else {}
+    state = _(STATES.get(of_a_loop.get(run.state, run.state), run.state))
     made = local_time(run.created, browser_zone())
     steps = f"{run.step:,} / {run.num_steps:,}" if run.num_steps else f"{run.step:,}"
     told = (preset_title(run.title), whose(run), made, state, steps, forked_from(run))

@@ -296,6 +296,23 @@ def test_the_callback_of_the_example_watches_a_trainer_of_hugging_face(tmp_path,
     assert (run.state, run.step, run.num_steps) == ("stopped", 3, 3)
 
 
+def test_an_accelerator_is_asked_for_the_numbers_of_many_steps_at_once(loop):
+    loop.steps(1)
+    loop.watch._device, loop.watch._told_at = torch.device("mps"), time.perf_counter() + 60
+    loop.steps(room.MOST_OWED - 1)
+    assert len(written(loop)) == 1
+    loop.steps(1)
+    assert len(written(loop)) == 1 + room.MOST_OWED
+    loop.steps(2)
+    loop.watch.close()
+    assert written(loop)["step"].tolist() == list(range(1, room.MOST_OWED + 4))
+
+
+def test_the_norm_is_the_one_that_torch_computes(loop):
+    grads = [torch.randn(3, 4), torch.randn(5)]
+    assert torch.isclose(room._total_norm(grads), torch.nn.utils.get_total_norm(grads))
+
+
 def test_the_config_of_a_watched_run_claims_no_setting_of_ours(loop):
     told = RunReader(loop.watch.directory).info["config"]
     assert told == {"name": "Mine", "tokens_per_step": 8, "optimizer": "sgd"}
