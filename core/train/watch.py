@@ -444,7 +444,10 @@ def _total_norm(grads: list[torch.Tensor]) -> torch.Tensor:
     if grads[0].device.type != "cpu":
         return torch.nn.utils.get_total_norm(grads)
     # On a CPU half as long as torch's own, which sorts them by device first.
-    return torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(g) for g in grads]))
+    norm: torch.Tensor = torch.linalg.vector_norm(
+        torch.stack([torch.linalg.vector_norm(grad) for grad in grads])
+    )
+    return norm
 
 
 def _num_bytes(tensors: Iterable[torch.Tensor]) -> int:
