@@ -1,8 +1,10 @@
 """How long a step of nanoGPT's CPU shape takes, ours in fp32 and auto; `--peer` adds a clone.
 
 Then what a run adds to its steps: records, memory, state, a look for commands; all that is not
-evaluating, sampling or saving. The last rows are a sample that the same shape writes, what its
-surprise adds, and what share of a one-minute run that is.
+evaluating, sampling or saving. Beside it stands what a watch adds.
+
+The last rows are a sample that the same shape writes, what its surprise adds, and what share of a
+one-minute run that is.
 """
 
 import argparse
@@ -30,6 +32,7 @@ from core.train.start.bench import bench_lines
 from core.train.start.presets import find_duration
 from core.train.start.stopwatch import SETTINGS, VOCAB_SIZE, random_tokens
 from core.train.text.tokenizers import CharacterTokenizer
+from core.train.watch import Watch
 from core.train.worker.observer import Observer
 from core.train.worker.session import Session
 
@@ -48,24 +51,48 @@ def instruments_line(num_pairs: int) -> str:
     config, tokens = TrainConfig.from_json(settings), random_tokens()
     cpu = torch.device("cpu")
     alone, watched = (Trainer(config, tokens, tokens, VOCAB_SIZE, cpu) for _each in range(2))
-    added = []
     with tempfile.TemporaryDirectory() as place, RunStore(Path(place)) as store:
         text = "a text"
         sampler = Sampler(text, CharacterTokenizer(text), text[:1], 0, "fp32")
         inbox, observer = Inbox(store.directory), Observer(watched, store, sampler)
         session = Session(observer, inbox, Orders(), StopSignal())
         session.state = "running"
-        arms: list[Callable[[], object]] = [alone.train_step, session.advance]
-        for number in range(num_pairs + 1):
-            seconds = dict.fromkeys(arms, 0.0)
-            for _turn in range(STEPS_WATCHED):
-                for arm in arms if number % 2 else reversed(arms):
-                    began = time.perf_counter()
-                    arm()
-                    seconds[arm] += time.perf_counter() - began
-            added.append(100 * (seconds[session.advance] / seconds[alone.train_step] - 1))
+        return added_line("a run adds to its steps", alone.train_step, session.advance, num_pairs)
+
+
+def watch_line(num_pairs: int) -> str:
+    """Return the row of what core/train/watch.py adds to a loop of one's own, as above."""
+    torch.set_num_threads(num_training_threads())
+    config = TrainConfig.from_json({**SETTINGS, "precision": "fp32"})
+    tokens, cpu = random_tokens(), torch.device("cpu")
+    alone, watched = (Trainer(config, tokens, tokens, VOCAB_SIZE, cpu) for _each in range(2))
+    tells = {"num_steps": STEPS_WATCHED * (num_pairs + 1), "tokens_per_step": 768}
+    with (
+        tempfile.TemporaryDirectory() as runs,
+        Watch(watched.model, watched.optimizer, runs=runs, **tells) as watch,
+    ):
+
+        def step() -> None:
+            watch.step(watched.train_step().loss)
+
+        return added_line("a watch adds to its steps", alone.train_step, step, num_pairs)
+
+
+def added_line(
+    what: str, alone: Callable[[], object], more: Callable[[], object], num_pairs: int
+) -> str:
+    """Time two kinds of steps in turns; return in percent what the second takes more."""
+    arms, added = [alone, more], []
+    for number in range(num_pairs + 1):
+        seconds = dict.fromkeys(arms, 0.0)
+        for _turn in range(STEPS_WATCHED):
+            for arm in arms if number % 2 else reversed(arms):
+                began = time.perf_counter()
+                arm()
+                seconds[arm] += time.perf_counter() - began
+        added.append(100 * (seconds[more] / seconds[alone] - 1))
     del added[0]  # it loads kernels
-    what = f"what a run adds to its steps, fp32 (%, {num_pairs} turns)"
+    what = f"what {what}, fp32 (%, {num_pairs} turns)"
     return f"{what:<44} {statistics.median(added):>8.2f} {min(added):>7.2f} {max(added):>7.2f}"
 
 
@@ -112,6 +139,7 @@ def main() -> None:
     for line in bench_lines(chosen.peer, chosen.pairs):
         print(line, flush=True)
     print(instruments_line(4 * chosen.pairs), flush=True)
+    print(watch_line(4 * chosen.pairs), flush=True)
     print(sample_line(chosen.pairs))
     for line in surprise_lines(chosen.pairs):
         print(line)

@@ -96,7 +96,7 @@ def _list(chosen: Namespace) -> Iterator[str]:
             yield f"{run.name}  {run.error}"
             continue
         made = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M")
-        steps, pinned = f"{run.step}/{run.num_steps}", "  (pinned)" if run.pinned else ""
+        steps, pinned = f"{run.step}/{run.num_steps or '?'}", "  (pinned)" if run.pinned else ""
         yield f"{run.name}  {made} UTC  {run.state:<8} {steps:>13}  {run.title}{pinned}"
 
 

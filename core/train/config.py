@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, Literal, get_args
 
+from core.budget.by_hand.gpt import count_parameters
 from core.language import N_, _
 from core.models import GPTShape
 from core.models.spec import ModelSpec
@@ -261,12 +262,37 @@ class TrainConfig:
         return cls(**{name: _typed(name, value) for name, value in data.items()})
 
 
+def is_watched(info: Mapping[str, Any]) -> bool:
+    """Say whether a run.json tells of a loop of the reader's own: core/train/watch.py wrote it."""
+    return info.get("source") == "watch"
+
+
+def num_parameters(info: Mapping[str, Any]) -> int | None:
+    """Return the parameters of the run of a run.json; None if nobody noted its vocabulary.
+
+    Raises:
+        ValueError: If its config is none.
+    """
+    if is_watched(info):
+        told = (info.get("prediction") or {}).get("num_params")
+        return None if told is None else int(told)
+    config, size = TrainConfig.from_json(info["config"]), (info.get("text") or {}).get("vocab_size")
+    return int(count_parameters(config.sizes(size)).amount) if size else None
+
+
 def config_of_run(info: Mapping[str, Any]) -> TrainConfig:
     """Return the config in the contents of a run.json, "auto" replaced by what it came to.
 
     Raises:
-        ValueError: If a field is unknown, of the wrong type or out of range.
+        ValueError: If a field is unknown, of the wrong type or out of range; or if the run is a
+            loop of the reader's own, which nobody here can go on with.
     """
+    if is_watched(info):
+        message = _(
+            "{name} was trained by a loop of its own, which only tells of itself here: text and "
+            "weights are with that program, and so is whatever goes on from them."
+        )
+        raise ValueError(message.format(name=info.get("name")))
     came_to = (info.get("resolved") or {}).get("precision")
     return TrainConfig.from_json(info["config"] | ({"precision": came_to} if came_to else {}))
 

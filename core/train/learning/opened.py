@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from core.budget.by_hand.gpt import count_parameters
 from core.language import N_, _
-from core.train.config import TrainConfig
+from core.train.config import config_of_run
 from core.train.learning.recording import SMALL_GPT, read_recording
 from core.train.learning.tensors import load_trained, refuse_other_families
 from core.train.run.directory import checkpoint_step, checkpoints, milestones, read_info, section
@@ -152,8 +152,8 @@ def _check_step(step: int, steps: tuple[int, ...]) -> None:
 def _refuse_what_cannot_be_opened(run: Path) -> None:
     """Refuse before any file is opened a model that is no GPT or that a class has no room for."""
     info = read_info(run)
+    config = config_of_run(info)
     vocab_size = section(info, "text", run).get("vocab_size") or 1
-    config = TrainConfig.from_json(info["config"])
     refuse_other_families(config.family)
     num_params = count_parameters(config.shape(vocab_size)).amount
     if num_params > MAX_PARAMETERS:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from core.train.config import TrainConfig
+from core.train.config import TrainConfig, is_watched
 from core.train.run.reader import RunReader
 from core.train.run.shelf import read_label
 
@@ -28,7 +28,8 @@ _BOOKKEEPING: Final = frozenset(
 class Curve:
     """The validation losses of one run, in nats per token, at rising steps.
 
-    `text` says which text and which tokens: losses of different ones cannot be compared.
+    `text` says which text and which tokens: losses of different ones cannot be compared. It is
+    empty if nobody knows, of a loop of the reader's own.
     `rate_changes` were made by hand: the step, and the factor on the learning rate from it on.
     """
 
@@ -53,6 +54,7 @@ def validation_curve(directory: Path) -> Curve:
     """Return the run's evaluations; of the steps that a resume repeated, only its own."""
     reader = RunReader(directory)
     config, text = reader.info["config"], reader.info.get("text") or {}
+    watched = is_watched(reader.info)
     by_step: dict[int, float] = {}
     changes: dict[int, float] = {}
     for event in reader.read_new().events:
@@ -70,8 +72,8 @@ def validation_curve(directory: Path) -> Curve:
         title=read_label(directory).title or str(config.get("name", directory.name)),
         steps=steps,
         losses=tuple(by_step[step] for step in steps),
-        settings=_settings_in_use(config),
-        text=(str(text.get("sha256", "")), _tokens(config)),
+        settings=config if watched else _settings_in_use(config),
+        text=() if watched else (str(text.get("sha256", "")), _tokens(config)),
         rate_changes=tuple(changes.items()),
     )
 
@@ -95,16 +97,22 @@ def _tokens(config: Mapping[str, Any]) -> str:
 
 
 def are_comparable(curves: Sequence[Curve]) -> bool:
-    """Say whether the losses are in the same tokens of the same text."""
-    return len({curve.text for curve in curves}) <= 1
+    """Say whether the losses are in the same tokens of the same text, as far as anybody knows."""
+    texts = {curve.text for curve in curves}
+    return len(curves) <= 1 or (len(texts) == 1 and () not in texts)
 
 
 def differing_settings(curves: Sequence[Curve]) -> dict[str, list[Any]]:
-    """Return the settings in which the runs differ: field of the config -> value of each run."""
+    """Return the settings in which the runs differ: field of the config -> value of each run.
+
+    What is not known of one of them is left out.
+    """
     names = dict.fromkeys(name for curve in curves for name in curve.settings)
     values = {name: [curve.settings.get(name) for curve in curves] for name in names}
     return {
         name: each
         for name, each in values.items()
-        if name not in _BOOKKEEPING and any(value != each[0] for value in each)
+        if name not in _BOOKKEEPING
+        and all(name in curve.settings for curve in curves)
+        and any(value != each[0] for value in each)
     }

@@ -102,6 +102,8 @@ _EVENTS: Final[Mapping[str, Mapping[str, Check]]] = {
     },
     "memory": {
         **dict.fromkeys(CATEGORIES, is_number),
+        # Nobody watches them in a loop of the reader's own.
+        **dict.fromkeys(("activations", "other"), optional(is_number)),
         **dict.fromkeys((*AROUND, "peak", "resident_bytes", "utilization"), optional(is_number)),
         "source": optional(is_text),
     },

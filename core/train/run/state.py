@@ -51,6 +51,10 @@ KILLED_HOLDING: Final = N_(
     "lost power. It last held {resident_bytes} of memory. Every step that was written down is "
     "kept; resume goes on from the last checkpoint."
 )
+KILLED_WATCHED: Final = N_(
+    "The program ended without a word: it was killed, the machine ran out of memory or lost power. "
+    "It last held {resident_bytes} of memory. Every step that was written down is kept."
+)
 
 OTHERS_ON_THE_GPU: Final = N_(
     "Other processes ({others}) hold {others_bytes} of this GPU: wait until they end, or train on "
@@ -132,6 +136,7 @@ class RunState:
         message: A sentence for people, as a message id; `state_sentence` makes it readable.
         resident_bytes: Physical memory that the worker last held.
         gpu_name, gpu_uuid: Which GPU it trains on; empty before it has one, or if nobody tells.
+        can_resume: Whether a process of ours can go on with it once it has ended.
     """
 
     state: str
@@ -148,6 +153,7 @@ class RunState:
     resident_bytes: int | None = None
     gpu_name: str = ""
     gpu_uuid: str = ""
+    can_resume: bool = True
 
     @property
     def is_final(self) -> bool:
@@ -176,6 +182,8 @@ def read_state(directory: Path, created: float = 0.0) -> RunState:
     held = state.resident_bytes
     values = {"resident_bytes": held} if held else {}
     message = KILLED_HOLDING if held else KILLED
+    if not state.can_resume:
+        message = KILLED_WATCHED
     return replace(state, state="crashed", reason="killed", message=message, values=values)
 
 
@@ -239,6 +247,7 @@ def _parse(data: Any) -> RunState:  # noqa: ANN401  whatever JSON the file holds
         and all(map(is_text, texts))
         and optional(is_number)(state.max_steps_per_second)
         and numbers_by_name(state.values)
+        and isinstance(state.can_resume, bool)
     )
     if state.state not in STATES or not sound:
         raise ValueError(f"{state.state!r} is not a state of a run")

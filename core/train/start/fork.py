@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.language import _
-from core.train.config import TrainConfig
+from core.train.config import TrainConfig, config_of_run
 from core.train.learning.tensors import read_checkpoint
 from core.train.run.directory import (
     PARENT_FILE,
@@ -64,6 +64,7 @@ def find_parent(run: Path, step: int | None = None) -> Parent:
     """
     steps = {checkpoint_step(path): path for path in checkpoints(run)}
     if not steps:
+        config_of_run(read_info(run))  # refuses a loop that will never have one
         message = _("Run {run} has no checkpoint yet; wait for its first one.")
         raise ValueError(message.format(run=run.name))
     chosen = max(steps) if step is None else step

@@ -37,8 +37,9 @@ function flopsPerStep({ info }) {
   return info.prediction?.flops_per_step ?? null
 }
 
-// The axis that was asked for; a run of which nobody counted the FLOPs has its steps.
+// The axis that was asked for; a run of which nobody counted the FLOPs or the tokens has its steps.
 function axisIn(history, wanted) {
+  if (wanted === "tokens" && isWatched(history) && !tokensPerStep(history.info)) return "step"
   return wanted === "flops" && !flopsPerStep(history) ? "step" : wanted
 }
 

@@ -50,6 +50,7 @@ function filled(view, spec) {
   else layout.xaxis.autorangeoptions.include = [0, until]
   if (name !== "memory") layout.xaxis.title.text = name === "loss" ? axisTitle(view) : data.words[`axis_${axisIn(moment, data.axis)}`]
   if (name === "loss") {
+    if (isWatched(moment)) layout.yaxis.title.text = data.words.loss_of_loop
     if (data.log_loss) layout.yaxis.type = "log"
     else layout.yaxis.autorangeoptions = { include: labelRoom(moment) }
     traces.push(...besideTraces(view, layout.meta.lines))
@@ -122,7 +123,7 @@ function newPoints(view, role, first) {
   const x = xOfRecords(moment, data.axis).slice(first)
   const tail = (name) => columns[name].slice(first)
   if (role === "training") return [x, tail("loss")]
-  if (role === "smoothed") return [x, smooth(tail("step"), tail("loss"), info.config?.num_steps ?? 0, losses.smoothing, data.smoothing)]
+  if (role === "smoothed") return [x, smooth(tail("step"), tail("loss"), info.config?.num_steps ?? Infinity, losses.smoothing, data.smoothing)]
   if (role === "resident") return [x, tail("resident_bytes").map((bytes) => bytes / memoryUnit(moment, data.unit)[0])]
   return [x, tail(role)]
 }

@@ -35,15 +35,19 @@ function nearestChoice(choices, value) {
 }
 
 function canUse(view, op) {
-  const state = view.history.state?.state
+  const { state, can_resume: canResume } = view.history.state ?? {}
+  if (op === "resume" && FINAL_STATES.includes(state) && canResume === false) return false
   return view.data.controls === "enabled" && (USABLE[op] ?? USABLE.stop).includes(state)
 }
 
 function renderControls(view) {
   const bar = view.root.querySelector(".live-controls")
-  const isOver = isRecorded(view.history) || view.history.state?.state === "finished"
+  const isOver = isRecorded(view.history) || view.history.state?.state === "finished" || (isWatched(view.history) && FINAL_STATES.includes(view.history.state?.state))
   bar.hidden = view.data.controls === "hidden" || view.history.run === null || isOver
   renderPair(view, bar.querySelector(".live-pair"))
+  const stop = opWord(view, "stop")
+  const stopButton = bar.querySelector("[data-op=stop]")
+  if (stopButton.textContent !== stop) stopButton.textContent = stop
   for (const button of view.root.querySelectorAll("[data-op]")) {
     button.disabled = !canUse(view, button.dataset.op)
   }
@@ -76,7 +80,11 @@ function commandName(view, op, value) {
   const { words } = view.data
   if (op === "set_learning_rate_multiplier") return fill(words.command_multiplier, { value })
   if (op === "set_max_steps_per_second") return value === null ? words.command_no_governor : fill(words.command_governor, { value })
-  return words[`op_${op}`]
+  return opWord(view, op)
+}
+
+function opWord({ data, history }, op) {
+  return data.words[op === "stop" && isWatched(history) ? "op_leave" : `op_${op}`]
 }
 
 function sendCommand(view, op, value = null) {

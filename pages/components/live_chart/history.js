@@ -43,8 +43,16 @@ function multiplierChanges(history) {
   return eventsOf(history, "ack").filter((ack) => ack.op === "set_learning_rate_multiplier" && ack.accepted)
 }
 
+// NaN where a loop of the reader's own did not tell.
 function tokensPerStep({ config }) {
-  return config.batch_size * config.seq_len * (config.accumulation_steps ?? 1)
+  return config.tokens_per_step ?? config.batch_size * config.seq_len * (config.accumulation_steps ?? 1)
+}
+
+// A loop of the reader's own: what it is told to stop saves nothing here, and its loss may be any.
+const WATCHED_STATES = { stopping: "leaving", stopped: "left" }
+
+function isWatched({ info }) {
+  return info.source === "watch"
 }
 
 function predictedTokensPerSecond(info) {
@@ -53,7 +61,7 @@ function predictedTokensPerSecond(info) {
 }
 
 function meanTokensPerSecond({ info, totals }) {
-  return totals ? (tokensPerStep(info) * totals.num) / totals.seconds : null
+  return totals ? (tokensPerStep(info) * totals.num) / totals.seconds || null : null
 }
 
 // A run that came with the app, replayed until there is one of this server.
@@ -104,7 +112,7 @@ function lossTraces(history, axis, strength) {
   const pick = (values, wanted) => values.filter((_value, index) => redone[index] === wanted)
   const [steps, values, places] = [step, loss, x].map((each) => pick(each, false))
   const smoothing = { average: null, step: 0 }
-  const average = smooth(steps, values, history.info.config?.num_steps ?? 0, smoothing, strength)
+  const average = smooth(steps, values, history.info.config?.num_steps ?? Infinity, smoothing, strength)
   const evaluations = newestOf(history, "eval")
   return {
     smoothing,

@@ -18,6 +18,8 @@ function stateSentence({ history, data }) {
   const { state, reason } = history.state ?? {}
   const said = reasonSentence(history.state ?? {}, data)
   if (reason === "queued") return said
+  if (isWatched(history) && state === "starting") return ""
+  if (isWatched(history) && state === "stopped") return fill(words.sentence_left, facts(history, data.unit, words))
   return fill(words[`sentence_${state}`] ?? "{reason}", { ...facts(history, data.unit, words), reason: said })
 }
 
@@ -69,7 +71,7 @@ function headlineOf({ data, history }) {
   if (!history.columns.step.length) return told.headline
   if (isRecorded(history)) return fill(data.present ? words.headline_recorded_present : words.headline_recorded, facts(history, data.unit, words))
   const isTold = told.mark.split(" ")[0] === history.run && told.parameters
-  const template = data.present ? words.headline_present : isTold ? words.headline : words.headline_plain
+  const template = data.present ? words.headline_present : !history.info.config?.num_steps ? words.headline_open : isTold ? words.headline : words.headline_plain
   return fill(template, { ...facts(history, data.unit, words), parameters: told.parameters })
 }
 
@@ -82,7 +84,7 @@ function renderStatus(view) {
   const { moment: history, data } = view
   const state = isRecorded(history) ? "recorded" : history.state?.state ?? "none"
   view.root.dataset.state = state
-  say(view, ".live-state", data.words[`state_${state}`] ?? state)
+  say(view, ".live-state", data.words[`state_${(isWatched(history) && WATCHED_STATES[state]) || state}`] ?? state)
   say(view, ".live-progress", statusLine({ history, data }))
   say(view, ".live-outcome", history.state?.state === "finished" ? outcome(history, data.unit, data.words) : "")
   say(view, ".live-message", view.missing ? fill(data.words.missing, { run: view.missing }) : stateSentence({ history, data }))
@@ -128,7 +130,8 @@ function renderTables(view) {
   const { moment: history, data } = view
   const memory = memoryWord(history, data.words)
   const known = Object.entries(facts(history, data.unit, data.words))
-  const now = known.map(([name, value]) => [fill(data.words[`fact_${name}`], { memory }), value])
+  const wordOf = (name) => (isWatched(history) && data.words[`fact_${name}_plain`]) || data.words[`fact_${name}`]
+  const now = known.map(([name, value]) => [fill(wordOf(name), { memory }), value])
   const evaluations = newestOf(history, "eval").map((e) => [formatExact(e.step), written(e.validation_loss, formatLoss)])
   const evaluationTable = tableOf(data.words.table_evaluations, evaluations)
   view.root.querySelector(".live-tables").replaceChildren(tableOf(data.words.table_now, now), evaluationTable)

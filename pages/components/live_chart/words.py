@@ -80,6 +80,8 @@ STATES: Final = {
     "paused": N_("paused"),
     "stopping": N_("saving"),
     "stopped": N_("stopped and saved"),
+    "left": N_("stopped"),  # of a loop of the reader's own, which saves nothing here
+    "leaving": N_("stopping"),
     "finished": N_("finished"),
     "failed": N_("failed"),
     "crashed": N_("crashed"),
@@ -92,6 +94,7 @@ SENTENCES: Final = {
     "sentence_stopped": N_(
         "Stopped at step {step} of {num_steps}; a checkpoint is kept, and Resume goes on from it."
     ),
+    "sentence_left": N_("Stopped at step {step}, as it was asked to."),
     "sentence_failed": N_("The run ended early at step {step}. {reason}"),
     "sentence_crashed": N_("Crashed after step {step}. {reason}"),
     # Its message tells an English reader which one.
@@ -106,6 +109,7 @@ SENTENCES: Final = {
 MESSAGES: Final = (
     state.KILLED,
     state.KILLED_HOLDING,
+    state.KILLED_WATCHED,
     QUEUED,
     failures.HALVE_THE_BATCH,
     failures.SHORTEN_THE_CONTEXT,
@@ -126,6 +130,7 @@ STATUS: Final = {
     "headline": N_("Loss {loss} at step {step} of {num_steps} · {parameters} parameters"),
     "headline_plain": N_("Loss {loss} at step {step} of {num_steps}"),
     "headline_present": N_("Loss {loss} · step {step}"),
+    "headline_open": N_("Loss {loss} at step {step}"),
     "headline_recorded": N_("Recording: after {step} of {num_steps} steps the loss is {loss}"),
     "headline_recorded_present": N_("Recording: loss {loss} · step {step}"),
     "headline_waits": N_("Predict first: the answer waits until you have chosen."),
@@ -152,6 +157,7 @@ CONTROLS: Final = {
     "op_resume": N_("Resume"),
     "op_step": N_("One step"),
     "op_stop": N_("Stop and save"),
+    "op_leave": N_("Stop"),
     "op_go_back": N_("Go back, half the rate"),
     "multiplier": N_("Learning rate"),
     "multiplier_help": N_("Factor on the planned learning rate"),
@@ -179,6 +185,7 @@ PANELS: Final = {
     "surprise_high": N_("8 bits or more"),
     "candidates_how": N_("Point at a character: what did the model hold likely there?"),
     "candidates": N_("{text}: {bits} bits of surprise, -log2 p. Likeliest: {candidates}"),
+    "loss_of_loop": N_("loss, as the loop tells it"),
     "axis_of": N_("{counted} · {title}"),
     "axis_step": N_("step"),
     "axis_seconds": N_("seconds of training"),
@@ -206,6 +213,9 @@ FACTS: Final = {
     "fact_num_steps": N_("Planned steps"),
     "fact_loss": N_("Training loss (nats per token)"),
     "fact_validation_loss": N_("Validation loss (nats per token)"),
+    "fact_loss_plain": N_("Training loss"),
+    "fact_validation_loss_plain": N_("Validation loss"),
+    "fact_peak_plain": N_("{memory}: peak of the process so far"),
     "fact_ln_vocab": N_("Uniform guess, ln V"),
     "fact_unigram_entropy": N_("Unigram entropy of the text"),
     "fact_bigram_entropy": N_("Bigram entropy of the text"),

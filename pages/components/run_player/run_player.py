@@ -12,11 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.budget.by_hand.gpt import count_parameters
 from core.figures.theme import css_variables
 from core.language import LANGUAGES, N_, _
 from core.language.catalogue import translations
-from core.train.config import TrainConfig
+from core.train.config import num_parameters
 from core.train.run.disk import to_json
 from core.train.run.history import EventHistory, RecordHistory
 from core.train.run.reader import LEFT_OUT, RunReader
@@ -117,9 +116,8 @@ def _run(directory: Path) -> dict[str, Any]:
     events.append(increment.events)
     seconds = float(np.nansum(increment.records["seconds"]))
     created = datetime.fromtimestamp(float(reader.info["created"]), UTC)
-    config = TrainConfig.from_json(reader.info["config"])
-    title = read_label(directory).title or config.name
-    size = (reader.info.get("text") or {}).get("vocab_size")
+    config = reader.info["config"]
+    title = read_label(directory).title or str(config.get("name", directory.name))
     return {
         "run": directory.name,
         "info": reader.info,
@@ -129,7 +127,7 @@ def _run(directory: Path) -> dict[str, Any]:
         "num_damaged": increment.num_damaged,
         "totals": {"num": len(increment.records), "seconds": seconds},
         "titles": {key: preset_title(title, translations(key).gettext) for key in LANGUAGES},
-        "parameters": f"{count_parameters(config.sizes(size)).amount:,}" if size else "",
+        "parameters": f"{count:,}" if (count := num_parameters(reader.info)) else "",
         "made": f"{created:%Y-%m-%d}",
         "words": _words(),
     }

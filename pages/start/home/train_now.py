@@ -143,7 +143,8 @@ def _line() -> None:
     run = _newest()
     if run is None:
         return
-    text = _("Run {name} {state}: step {step} of {num_steps}.").format(
+    known = _("Run {name} {state}: step {step} of {num_steps}.")
+    text = (known if run.num_steps else _("Run {name} {state}: step {step}.")).format(
         name=f"**{run.title or run.name}**",
         state=_(STATES.get(run.state, run.state or "?")),
         step=f"{run.step:,}",

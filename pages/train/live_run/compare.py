@@ -23,6 +23,10 @@ NOT_COMPARABLE: Final = N_(
 )
 # What follows from another setting or from the machine, and says little by itself.
 _FOLLOWS: Final = ("min_learning_rate", "num_steps", "max_seconds", "warmup_steps")
+MAYBE_COMPARABLE: Final = N_(
+    "A loop of its own does not tell which text and which tokens it learns from: only where they "
+    "are the same is the lower loss the better model."
+)
 _MOST_NAMED: Final = 2
 _LABELS: Final = {
     "corpus": N_("Training text"),
@@ -108,7 +112,8 @@ def _comparison(shown: str, beside: Sequence[tuple[str, str]]) -> None:
     titles = dict(beside) | {shown: _("this run")}
     st.markdown(table_markdown(comparison_table(curves, [titles[each.run] for each in curves])))
     if not are_comparable(curves):
-        st.caption(_(NOT_COMPARABLE))
+        unknown = () in {each.text for each in curves}
+        st.caption(_(MAYBE_COMPARABLE if unknown else NOT_COMPARABLE))
 
 
 def comparison_table(curves: Sequence[Curve], titles: Sequence[str]) -> dict[str, list[Any]]:

@@ -1,5 +1,8 @@
 """What is known of a run before it starts, in numbers that explain themselves; and a question."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from core.language import _
@@ -47,6 +50,16 @@ def headline_text(config: TrainConfig, parameters: str) -> str:
         tokens=f"{product}{tokens:,}",
         rate=f"{config.learning_rate:g}",
     )
+
+
+def watched_text(told: Mapping[str, Any], parameters: str) -> str:
+    """Return what is known of a loop of the reader's own: it told no more than it knew."""
+    words = [_("{params} parameters learn in a loop of its own").format(params=parameters)]
+    if optimizer := told.get("optimizer"):
+        words.append(str(optimizer))
+    if tokens := told.get("tokens_per_step"):
+        words.append(_("{tokens} tokens a step").format(tokens=f"{tokens:,}"))
+    return " · ".join(words)
 
 
 def plan_text(planned: Outline) -> str:

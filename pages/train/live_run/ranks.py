@@ -63,7 +63,7 @@ def ranks_text(shown: ShownRun, rows: Sequence[RankRow]) -> str:
         num_bytes,
         count=first.count,
         sharding=first.sharding,
-        passes=config.accumulation_steps,
+        passes=config.accumulation_steps if config else 1,
     )
     parts = first.count if first.sharding == "fsdp2" else 1
     told = _(

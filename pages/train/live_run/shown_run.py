@@ -5,9 +5,8 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.budget.by_hand.gpt import count_parameters
 from core.language import _
-from core.train.config import TrainConfig
+from core.train.config import TrainConfig, is_watched, num_parameters
 from core.train.run.directory import (
     checkpoints,
     is_run_name,
@@ -19,13 +18,21 @@ from core.train.run.shelf import RunSummary, newest_run, summarize
 from core.train.run.state import FINAL_STATES
 from core.train.start.plan import Outline, Prepared
 from core.train.start.presets import preset_title
+from core.units import format_bytes
 from pages.components.live_chart.words import STATES
 from pages.server.classroom import in_class
 from pages.server.control_right import is_teacher, may_control
 from pages.shared.answer import show_code
 from pages.shared.clock import browser_zone, local_time
 from pages.shared.page_links import show_link
-from pages.train.live_run.prediction import details, headline_text, plan_text, prediction_text
+from pages.shared.settings import unit_system
+from pages.train.live_run.prediction import (
+    details,
+    headline_text,
+    plan_text,
+    prediction_text,
+    watched_text,
+)
 
 SNIPPET: Final = """
 from torch import nn
@@ -54,7 +61,7 @@ class ShownRun:
     """A run as its own run.json describes it."""
 
     run: RunSummary
-    config: TrainConfig
+    config: TrainConfig | None  # None of a loop of the reader's own
 
     @property
     def vocab_size(self) -> int | None:
@@ -73,20 +80,26 @@ class ShownRun:
     @property
     def parameters(self) -> str:
         """How many parameters it has, as written; empty if nobody noted its vocabulary."""
-        size = self.vocab_size
-        return f"{count_parameters(self.config.sizes(size)).amount:,}" if size else ""
+        return f"{count:,}" if (count := num_parameters(self.run.info)) else ""
 
     @property
     def headline(self) -> str:
+        if self.config is None:
+            return watched_text(self.run.info["config"], self.parameters)
         return headline_text(self.config, self.parameters)
 
     @property
     def details(self) -> str:
         """Title, owner, what was predicted of this run before it started, and its GPU."""
         prediction = self._section("prediction")
-        memory = sum((prediction.get("memory") or {}).values())
+        memory = sum(filter(None, (prediction.get("memory") or {}).values()))
         seconds = prediction.get("seconds")
-        told = details(self.config, self.vocab_size, memory or None, seconds)
+        if self.config is None:
+            told = _("memory that is known before the first step: {amount}").format(
+                amount=format_bytes(memory, unit_system())
+            )
+        else:
+            told = details(self.config, self.vocab_size, memory or None, seconds)
         return " · ".join(filter(None, (self.title, whose(self.run), told, self.run.gpu_name)))
 
     def _section(self, name: str) -> dict[str, Any]:
@@ -99,7 +112,8 @@ def shown_run(name: str) -> ShownRun | None:
     folder = runs_directory()
     try:
         run = summarize(open_run_directory(folder, name or newest_run(folder) or ""))
-        return ShownRun(run=run, config=TrainConfig.from_json(run.info["config"]))
+        own = None if is_watched(run.info) else TrainConfig.from_json(run.info["config"])
+        return ShownRun(run=run, config=own)
     except (ValueError, KeyError, OSError):
         return None  # the browser part says so where the run would be
 
@@ -131,7 +145,7 @@ def answer_of(shown: ShownRun | None, planned: Outline | None) -> tuple[str, str
 
 def code_and_graph(shown: ShownRun | None, planned: Outline | None) -> None:
     chosen = shown or planned
-    if chosen and chosen.vocab_size and chosen.config.family == "gpt":
+    if chosen and chosen.vocab_size and chosen.config and chosen.config.family == "gpt":
         shape = chosen.config.shape(chosen.vocab_size)
         names = ("vocab_size", "seq_len", "hidden_dim", "num_layers")
         show_code("plan", SNIPPET.format(**{name: getattr(shape, name) for name in names}))
@@ -147,16 +161,17 @@ def next_run_text(shown: ShownRun | None, planned: Outline, prepared: Prepared |
     name, text = planned.config.name, plan_text(planned)
     if shown is None:
         return _("Your run: {details}").format(details=prediction_text(planned, prepared))
-    if shown.headline == text and shown.config.name == name:
+    if shown.headline == text and shown.config and shown.config.name == name:
         return ""
     return _("Next: {title} · {headline}").format(title=preset_title(name), headline=text)
 
 
 def run_label(run: RunSummary) -> str:
     """Return one line on a run: title, whose, time it was made (the reader's), state and step."""
-    state = _(STATES.get(run.state, run.state))
+    of_a_loop = {"stopping": "leaving", "stopped": "left"} if is_watched(run.info) else {}
+    state = _(STATES.get(of_a_loop.get(run.state, run.state), run.state))
     made = local_time(run.created, browser_zone())
-    steps = f"{run.step:,} / {run.num_steps:,}"
+    steps = f"{run.step:,} / {run.num_steps:,}" if run.num_steps else f"{run.step:,}"
     told = (preset_title(run.title), whose(run), made, state, steps, forked_from(run))
     return " · ".join(filter(None, told))
 

@@ -1,0 +1,319 @@
+"""A loop of the reader's own: what it writes down is a run, and it does what the page asks for."""
+
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from core.train import watch as room
+from core.train.config import TrainConfig, config_of_run
+from core.train.control.commands import send
+from core.train.run import records
+from core.train.run.reader import RunReader
+from core.train.run.shelf import list_runs
+from core.train.run.state import KILLED_WATCHED, read_state, state_sentence
+from core.train.start.fork import find_parent
+from core.train.start.launch import resume_run
+from core.train.watch import Watch, predicted_state_bytes
+
+PROGRAM, CALLBACK = (
+    textwrap.dedent(block)
+    for block in re.findall(r"((?:^(?:    .*)?\n)+)", inspect.getdoc(room) or "", re.MULTILINE)
+    if "import" in block
+)
+ALONE = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+
+
+def run_alone(folder, program, **more):
+    """Run a program in a folder that holds the one file and nothing else of this project."""
+    shutil.copy(room.__file__, folder / "watch.py")
+    (folder / "program.py").write_text(program, encoding="utf-8")
+    command = [sys.executable, "program.py"]
+    return subprocess.run(
+        command, cwd=folder, env=ALONE, capture_output=True, text=True, check=False, **more
+    )
+
+
+def only_run(folder):
+    (run,) = list_runs(folder / "runs")
+    assert not run.error
+    return run
+
+
+@pytest.fixture
+def loop(tmp_path):
+    """Return a loop: loop.watch, loop.model, loop.optimizer and loop(n), which does n steps."""
+    torch.manual_seed(0)
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    watch = Watch(
+        model, optimizer, runs=tmp_path / "runs", name="Mine", tokens_per_step=8, memory_every=2
+    )
+
+    def steps(number=1, **told):
+        for _number in range(number):
+            loss = model(torch.ones(2, 4)).square().mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            if not watch.step(loss, **told):
+                return False
+        return True
+
+    yield SimpleNamespace(watch=watch, model=model, optimizer=optimizer, steps=steps)
+    watch.close()
+
+
+def ask(loop, op, value=None):
+    """Send a command as the page does; the loop hears it at its next step."""
+    number = send(loop.watch.directory, op, value)
+    loop.watch._look_at = 0.0
+    return number
+
+
+def events(loop, kind):
+    found = RunReader(loop.watch.directory).read_new().events
+    return [event for event in found if event["kind"] == kind]
+
+
+def written(loop):
+    return RunReader(loop.watch.directory).read_new().records
+
+
+def test_a_record_has_the_layout_that_the_readers_know():
+    assert records.pack_header() == room.HEADER
+    fields = (7, 1e9, 0.5, 2.5, 1e-3, 1.5, 2e4, 300 << 20, 1, 0)
+    buffer = bytearray(records.RECORD.size)
+    record = records.StepRecord(*(), **dict(zip(records.COLUMNS, fields, strict=True)))
+    records.pack_record(buffer, record, attempt=1)
+    packed = room.FIELDS.pack(*fields)
+    assert packed + room.CHECKSUM.pack(room.zlib.crc32(packed)) == bytes(buffer)
+    assert room.NON_FINITE == records.NON_FINITE
+
+
+def test_the_example_runs_with_the_one_file_alone_and_every_reader_opens_its_run(tmp_path):
+    done = run_alone(tmp_path, PROGRAM)
+    assert (done.returncode, done.stderr) == (0, "")
+    run = only_run(tmp_path)
+    assert (run.state, run.step, run.num_steps, run.title) == ("finished", 20, 20, "A line")
+    increment = RunReader(run.directory).read_new()
+    assert increment.num_damaged == 0
+    assert increment.records["step"].tolist() == list(range(1, 21))
+    assert np.isfinite(increment.records["grad_norm"]).all()
+    assert set(increment.records["learning_rate"]) == {0.01}
+    assert (increment.records["resident_bytes"] > 10 << 20).all()
+    lines = list(records.csv_lines(increment.records))
+    assert len("".join(lines).splitlines()) == 21
+    assert not [path.name for path in run.directory.glob("*.tmp")]
+
+
+def test_memory_stands_beside_what_was_predicted_of_it(loop):
+    loop.steps(4)
+    (*_, last) = events(loop, "memory")
+    predicted = RunReader(loop.watch.directory).info["prediction"]["memory"]
+    assert last["step"] == 4
+    assert {name: last[name] for name in predicted} == predicted
+    assert predicted == {"weights": 20, "gradients": 20, "optimizer": 0}
+    assert last["activations"] is None
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda weights: torch.optim.AdamW(weights, lr=0.1),
+        lambda weights: torch.optim.AdamW(weights, lr=0.1, amsgrad=True, foreach=True),
+        lambda weights: torch.optim.SGD(weights, lr=0.1, momentum=0.9),
+        lambda weights: torch.optim.RMSprop(weights, lr=0.1, centered=True),
+        lambda weights: torch.optim.Adagrad(weights, lr=0.1),
+    ],
+)
+def test_the_states_that_an_optimizer_will_hold_are_known_before_its_first_step(make):
+    model = nn.Linear(8, 4)
+    model.bias.requires_grad_(requires_grad=False)
+    optimizer = make(model.parameters())
+    predicted = predicted_state_bytes(optimizer)
+    model(torch.ones(1, 8)).sum().backward()
+    optimizer.step()
+    held = [t for state in optimizer.state.values() for t in state.values()]
+    assert predicted == sum(t.nbytes for t in held if torch.is_tensor(t))
+
+
+def test_of_an_optimizer_that_needs_more_than_gradients_nothing_is_predicted():
+    for kind in (torch.optim.LBFGS, torch.optim.Adafactor):
+        assert predicted_state_bytes(kind(nn.Linear(2, 1).parameters())) is None, kind
+
+
+def test_a_norm_that_is_passed_is_the_one_before_clipping(loop):
+    loop.steps(1)
+    loop.steps(1, grad_norm=torch.tensor(7.5))
+    first, second = written(loop)["grad_norm"]
+    assert first > 0
+    assert second == 7.5
+
+
+def test_a_loss_that_is_not_finite_is_marked(loop):
+    loop.watch.step(float("nan"))
+    assert written(loop)["flags"].tolist() == [records.NON_FINITE]
+
+
+def test_a_text_and_a_validation_loss_are_events(loop):
+    loop.watch.sample("a text", prompt="once")
+    loop.watch.validation(torch.tensor(1.5))
+    assert events(loop, "sample")[0]["text"] == "a text"
+    assert events(loop, "eval")[0]["validation_loss"] == 1.5
+
+
+def test_the_multiplier_is_in_the_update_and_no_scheduler_sees_it(loop):
+    scheduler = torch.optim.lr_scheduler.ExponentialLR(loop.optimizer, 0.5)
+    ask(loop, "set_learning_rate_multiplier", 10.0)
+    loop.steps(1)
+    scheduler.step()
+    loop.steps(1)
+    assert loop.optimizer.param_groups[0]["lr"] == 0.05
+    assert written(loop)["learning_rate"].tolist() == [0.1, 0.5]
+    (ack,) = events(loop, "ack")
+    assert (ack["command"], ack["step"], ack["value"], ack["accepted"]) == (1, 2, 10.0, True)
+    assert read_state(loop.watch.directory).learning_rate_multiplier == 10.0
+
+
+def test_it_pauses_takes_one_step_goes_on_and_stops_when_it_is_told_to(loop):
+    ask(loop, "pause")
+    trained = threading.Thread(target=loop.steps, args=(3,))
+    trained.start()
+    directory = loop.watch.directory
+
+    def wait_for(state, step):
+        until = time.monotonic() + 60
+        while (now := read_state(directory)).state != state or now.step != step:
+            assert time.monotonic() < until, (now.state, now.step)
+            time.sleep(0.01)
+
+    wait_for("paused", 1)
+    send(directory, "step")
+    wait_for("paused", 2)
+    send(directory, "resume")
+    trained.join(60)
+    ask(loop, "stop")
+    assert loop.steps(2) is False
+    assert loop.watch.should_stop
+    loop.watch.close()
+    assert read_state(directory).state == "stopped"
+    assert [event["op"] for event in events(loop, "ack")] == ["pause", "step", "resume", "stop"]
+    states = [event["state"] for event in events(loop, "state")]
+    assert states == ["running", "paused", "running", "stopping", "stopped"]
+
+
+def test_a_command_that_it_cannot_follow_is_refused_with_a_reason(loop):
+    ask(loop, "go_back")
+    (loop.watch.directory / "control" / "000002.json").write_text("nonsense")
+    (loop.watch.directory / "control" / "000003.json").write_text(
+        json.dumps({"op": "set_max_steps_per_second", "value": 1e9})
+    )
+    loop.steps(1)
+    acks = events(loop, "ack")
+    assert [ack["accepted"] for ack in acks] == [False] * 3
+    assert all(ack["reason"] for ack in acks)
+
+
+def test_the_speed_limit_makes_a_step_last(loop):
+    ask(loop, "set_max_steps_per_second", 5.0)
+    loop.steps(1)
+    began = loop.watch._last
+    loop.steps(1)
+    assert loop.watch._last - began > 0.15
+
+
+def test_a_program_that_was_killed_is_shown_as_crashed_and_nobody_resumes_it(tmp_path):
+    program = PROGRAM.replace("optimizer.zero_grad()", "_step == 9 and os._exit(9)")
+    assert run_alone(tmp_path, "import os\n" + program).returncode == 9
+    run = only_run(tmp_path)
+    state = read_state(run.directory)
+    assert (state.state, state.message) == ("crashed", KILLED_WATCHED)
+    assert "resume" not in state_sentence(state)
+    for refused in (resume_run, find_parent):
+        with pytest.raises(ValueError, match="loop of its own"):
+            refused(run.directory)
+    with pytest.raises(ValueError, match="loop of its own"):
+        config_of_run(run.info)
+
+
+def test_an_exception_that_ends_the_program_is_told_without_a_with(tmp_path):
+    program = PROGRAM.replace("optimizer.zero_grad()", "assert _step < 5, 'too far'")
+    assert run_alone(tmp_path, program).returncode == 1
+    run = only_run(tmp_path)
+    assert run.state == "failed"
+    assert state_sentence(read_state(run.directory)) == "AssertionError: too far"
+
+
+def test_a_disk_that_refuses_ends_the_watching_and_not_the_training(loop):
+    loop.steps(1)
+    shutil.rmtree(loop.watch.directory)
+    loop.watch._state_at = -1e9
+    with pytest.warns(UserWarning, match="no longer written"):
+        assert loop.steps(3)
+    assert loop.steps(3)
+
+
+def test_the_callback_of_the_example_watches_a_trainer_of_hugging_face(tmp_path, monkeypatch):
+    from transformers import TrainerControl, TrainerState
+    from transformers.trainer_callback import CallbackHandler
+
+    monkeypatch.setenv("B2G_RUNS_DIR", str(tmp_path / "runs"))
+    names = {"Watch": Watch}
+    told = CALLBACK.replace("from watch import Watch", "").replace('runs="runs", ', "")
+    exec(told, names)  # noqa: S102  the example itself
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+    handler = CallbackHandler([names["Watched"]()], model, None, optimizer, None)
+    state, control, arguments = TrainerState(max_steps=3), TrainerControl(), SimpleNamespace()
+    control = handler.on_train_begin(arguments, state, control)
+    for step in (1, 2):
+        model(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+        state.global_step = step
+        control = handler.on_log(arguments, state, control, {"loss": 2.0, "grad_norm": 0.5})
+    assert not control.should_training_stop
+    send(only_run(tmp_path).directory, "stop")
+    time.sleep(room.LOOK_SECONDS)
+    state.global_step = 3
+    control = handler.on_log(arguments, state, control, {"loss": 2.0, "grad_norm": 0.5})
+    assert control.should_training_stop
+    handler.on_evaluate(arguments, state, control, {"eval_loss": 1.5})
+    handler.on_train_end(arguments, state, control)
+    run = only_run(tmp_path)
+    assert (run.state, run.step, run.num_steps) == ("stopped", 3, 3)
+
+
+def test_an_accelerator_is_asked_for_the_numbers_of_many_steps_at_once(loop):
+    loop.steps(1)
+    loop.watch._device, loop.watch._told_at = torch.device("mps"), time.perf_counter() + 60
+    loop.steps(room.MOST_OWED - 1)
+    assert len(written(loop)) == 1
+    loop.steps(1)
+    assert len(written(loop)) == 1 + room.MOST_OWED
+    loop.steps(2)
+    loop.watch.close()
+    assert written(loop)["step"].tolist() == list(range(1, room.MOST_OWED + 4))
+
+
+def test_the_norm_is_the_one_that_torch_computes(loop):
+    grads = [torch.randn(3, 4), torch.randn(5)]
+    assert torch.isclose(room._total_norm(grads), torch.nn.utils.get_total_norm(grads))
+
+
+def test_the_config_of_a_watched_run_claims_no_setting_of_ours(loop):
+    told = RunReader(loop.watch.directory).info["config"]
+    assert told == {"name": "Mine", "tokens_per_step": 8, "optimizer": "sgd"}
+    assert set(told) - set(TrainConfig().to_json()) == {"tokens_per_step"}
