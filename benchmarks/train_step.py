@@ -1,7 +1,7 @@
 """How long a step of nanoGPT's CPU shape takes, ours in fp32 and auto; `--peer` adds a clone.
 
 Then what a run adds to its steps: records, memory, state, a look for commands; all that is not
-evaluating, sampling or saving. Beside it stands what a watch adds.
+evaluating, sampling or saving at an interval. Beside it stands what a watch adds.
 
 The last rows are a sample that the same shape writes, what its surprise adds, and what share of a
 one-minute run that is.

@@ -149,7 +149,7 @@ def _sentence(curves: Mapping[str, Sequence[float]], axes: Axes) -> str:
         _("{name} goes from {start} to {end} at {x} {last}").format(
             name=name,
             start=f"{values[0]:.4g}",
-            end=f"{values[-1]:.4g}",
+            end=_("no number") if math.isnan(values[-1]) else f"{values[-1]:.4g}",
             x=axes.x,
             last=format_exact(len(values) - 1 + axes.first),
         )
@@ -175,7 +175,11 @@ def _turn(values: Sequence[float], axes: Axes) -> str:
 
 def _table(curves: Mapping[str, Sequence[float]], axes: Axes) -> dict[str, Any]:
     length = max((len(values) for values in curves.values()), default=0)
-    columns = {name: [*values, *[None] * (length - len(values))] for name, values in curves.items()}
+    columns = {
+        name: [None if math.isnan(value) else value for value in values]
+        + [None] * (length - len(values))
+        for name, values in curves.items()
+    }
     return {axes.x: list(range(axes.first, axes.first + length)), **columns}
 
 

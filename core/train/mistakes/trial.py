@@ -35,13 +35,14 @@ def run_trial(config: TrainConfig, dataset: Dataset, tell: Tell = lambda _step: 
     results: list[StepResult] = []
     probes: list[Probe] = []
     validations: list[tuple[int, float, float]] = []
+    probed = {*FIRST_PROBES, *_spread(NUM_PROBES, config.num_steps)}
     for step in range(1, config.num_steps + 1):
-        before = Before.of(trainer)
+        before = Before.of(trainer) if step in probed else None
         results.append(trainer.train_step())
         tell(step)
         if results[-1].skipped:
             break
-        if step in {*FIRST_PROBES, *_spread(NUM_PROBES, config.num_steps)}:
+        if before:
             probes.append(_probe(trainer, dataset, before, results[-1]))
         if step in _spread(NUM_VALIDATIONS, config.num_steps):
             validations.append((step, trainer.validation_loss(), trainer.validation_loss()))

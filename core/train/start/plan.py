@@ -104,19 +104,16 @@ def outline_run(wish: Wish) -> Outline:
     )
 
 
-def plan_run(wish: Wish, dataset: Dataset | None = None) -> Prepared:
+def plan_run(wish: Wish) -> Prepared:
     """Return the run that fulfils the wish and all that is predicted of it; cheap.
 
     Before this machine was ever timed, the number of steps is that of the preset.
-
-    `dataset`: its text, if that was cut into tokens already.
 
     Raises:
         ValueError: If the settings, the text or the memory forbid it.
     """
     config = wished_config(wish)
-    if dataset is None:
-        dataset = dataset_of(config, wish.upload, wish.upload_name)
+    dataset = dataset_of(config, wish.upload, wish.upload_name)
     prepared = predict_run(config, dataset)
     if prepared.timing is None or "num_steps" in wish.changes:
         return prepared

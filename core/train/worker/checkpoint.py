@@ -93,7 +93,7 @@ def _contents(trainer: Trainer, orders: Orders) -> dict[str, Any]:
 def load_checkpoint(path: Path, trainer: Trainer) -> Orders:
     """Put a checkpoint's state into the trainer; return what commands had asked for.
 
-    After an error the trainer may be half changed: make a new one.
+    After an error the trainer may be half changed: start it again.
 
     Raises:
         ValueError: the file is damaged, is no checkpoint of this run, or holds code.

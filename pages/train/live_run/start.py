@@ -46,8 +46,8 @@ def begin(
         try:
             check_teacher()
             take_turn("start")
+            make_way()  # before the memory is looked at
             prepared = prepare()
-            make_way()
             if is_worth_timing(prepared.timing):
                 st.write(_("Timing 20 steps on this device, in a separate process …"))
                 measure(prepared)

@@ -7,7 +7,7 @@ import torch
 
 from core.train.learning.trainer import Trainer
 from core.train.learning.updates import Before, ulp
-from core.train.recipes.choices import Comparison
+from core.train.recipes.choices import PRESETS, Comparison
 from core.train.recipes.race import lost_share, race
 from core.train.recipes.results import Result, gap, recorded, run_race
 from core.train.text.dataset import dataset_of
@@ -116,4 +116,6 @@ def test_a_race_runs_in_a_process_of_its_own_and_can_be_ended():
 def test_every_preset_is_recorded_and_shows_its_gap():
     assert recorded()
     for key, results in recorded().items():
+        num_steps = PRESETS[key].comparison.num_steps
+        assert all(each.tensor or each.num_steps == num_steps for each in results), key
         assert len(results) >= 2, key
