@@ -74,7 +74,7 @@ def viewer(a_class, comes_from, open_page):
 
 @pytest.fixture
 def nothing_starts(monkeypatch):
-    monkeypatch.setattr(start_room, "_start", lambda _wish: pytest.fail("started"))
+    monkeypatch.setattr(start_room, "start_run", lambda _prepared: pytest.fail("started"))
 
 
 def texts(app):
