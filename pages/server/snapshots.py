@@ -1,10 +1,12 @@
 """Memory snapshots: larger than Streamlit's uploads may be, so they come by a route of their own.
 
-One at a time streams into a temporary file; a process that runs nothing of it sums it up, and the
-file is gone. What stays is that answer, some kilobytes, under a key that only its sender knows.
+One at a time, and the teacher's beside it, streams into a temporary file; a process that runs
+nothing of it sums it up, and the file is gone. What stays is that answer, at most a hundred
+kilobytes, under a key that only its sender knows.
 """
 
 import asyncio
+import errno
 import secrets
 from collections.abc import Callable
 from functools import cache
@@ -23,6 +25,7 @@ from pages.server.shares import visitor_in
 
 PATH: Final = "/upload/snapshot"
 MAX_SECONDS: Final = 180  # for a file to arrive: the next one waits
+IDLE_SECONDS: Final = 10  # without a byte: nobody holds the place with an idle line
 MAX_ANSWERS: Final = 64
 _PIECE: Final = 2**20  # bytes that are written together
 _MOST_DIGITS: Final = 20  # more than any file has bytes
@@ -42,7 +45,7 @@ class Snapshots:
     ) -> None:
         self._read, self._max_bytes = read, max_bytes
         self._answers: dict[str, str] = {}
-        self._is_busy = False
+        self._num_coming = 0
 
     def answer(self, key: str) -> str:
         """Return what was read; "" if the server has forgotten it, or never knew."""
@@ -65,21 +68,22 @@ class Snapshots:
             return Response(status_code=refused)
         if request.method != "POST":
             return Response(status_code=204)
-        self._is_busy = True
+        self._num_coming += 1
         try:
             return await self._take(request)
         finally:
-            self._is_busy = False
+            self._num_coming -= 1
 
     def _refused(self, request: Request) -> int:
         """Return the status that says no, after counting a turn; 0 if the file may come."""
         if _announced(request.headers) > self._max_bytes:
             return TOO_LARGE
-        if self._is_busy:
-            return BUSY
         who = visitor_in(request.scope)
+        if self._num_coming > who.teaches:  # beside a student's there is room for the teacher's
+            return BUSY
         try:
-            turns().take(who.browser or who.address, "snapshot", who.address)
+            address = "" if who.teaches else who.address
+            turns().take(who.browser or who.address, "snapshot", address)
         except TooOftenError:
             return TOO_OFTEN
         return 0
@@ -96,14 +100,16 @@ class Snapshots:
             return Response(status_code=TOO_LARGE)
         except (TimeoutError, ClientDisconnect):
             return Response(status_code=TOO_LATE)
-        except OSError:
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
             return Response(status_code=NO_ROOM)
         return JSONResponse({"key": self.keep(answer)})
 
     async def _save(self, request: Request, path: Path) -> None:
-        num_bytes, piece = 0, bytearray()
+        num_bytes, piece, parts = 0, bytearray(), request.stream()
         with path.open("wb") as file:
-            async for part in request.stream():
+            while part := await asyncio.wait_for(anext(parts, b""), IDLE_SECONDS):
                 num_bytes += len(part)
                 if num_bytes > self._max_bytes:
                     raise TooLargeError

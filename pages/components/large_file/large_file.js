@@ -1,11 +1,15 @@
 // A refusal in the middle of a body is not heard: so ask first. And fetch() does not say how much of
 // a body is sent; the older request does.
-export async function send(file, path, words, { onProgress, onAnswer, onRefused }) {
-  const asked = await fetch(path).catch(() => ({ ok: false }));
+export async function send(file, path, words, { stop, onProgress, onAnswer, onRefused }) {
+  const { signal } = stop;
+  const asked = await fetch(path, { signal }).catch(() => ({ ok: false }));
+  if (signal.aborted) return undefined;
   if (!asked.ok) return onRefused(words[asked.status] ?? words.failed);
   const request = new XMLHttpRequest();
   request.open("POST", path);
-  request.upload.onprogress = (event) => onProgress(Math.floor((100 * event.loaded) / file.size));
+  signal.addEventListener("abort", () => request.abort());
+  request.upload.onprogress = ({ loaded }) =>
+    onProgress(file.size ? Math.floor((100 * loaded) / file.size) : 100);
   request.onerror = () => onRefused(words.failed);
   request.onload = () => {
     if (request.status !== 200) return onRefused(words[request.status] ?? words.failed);
@@ -13,6 +17,8 @@ export async function send(file, path, words, { onProgress, onAnswer, onRefused 
   };
   request.send(file);
 }
+
+const sending = new WeakMap(); // place -> what stops its file
 
 export default function ({ data: [data], parentElement, setTriggerValue }) {
   const { words } = data;
@@ -37,7 +43,10 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
     if (file.size > data.mostBytes) return end(words["413"]);
     bar.hidden = false;
     button.disabled = true;
+    const stop = new AbortController();
+    sending.set(place, stop);
     send(file, data.path, words, {
+      stop,
       onProgress: (percent) => {
         bar.value = percent;
         status.textContent =
@@ -62,4 +71,5 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
     place.removeAttribute("data-over");
     take(event.dataTransfer.files[0]);
   };
+  return () => place.isConnected || sending.get(place)?.abort();
 }

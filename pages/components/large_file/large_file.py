@@ -23,7 +23,7 @@ WORDS: Final[Mapping[str, str]] = {
     "408": N_("The file came too slowly: try again, or record fewer steps."),
     "413": N_("The file has more than {size}."),
     "429": N_("Too many files in one minute from one browser: wait a little."),
-    "503": N_("The server reads another reader's file: try again in some seconds."),
+    "503": N_("The server reads somebody else's file: try again in a few minutes."),
     "507": N_("The server has no room on its disk for the file."),
 }
 _mount = browser_part(

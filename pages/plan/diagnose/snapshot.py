@@ -57,15 +57,18 @@ else:  # as an example, one tensor that stayed and one that came and went
     events = [{"action": action, "size": 3000} for action in ("alloc", "free_completed")]
     snapshot = {"segments": [segment], "device_traces": [events]}
 
-blocks = [block for segment in snapshot["segments"] for block in segment["blocks"]]
+events = max(snapshot["device_traces"], key=len)  # of the GPU with most of them
+device = snapshot["device_traces"].index(events)
+segments = [each for each in snapshot["segments"] if each.get("device", 0) == device]
+blocks = [block for segment in segments for block in segment["blocks"]]
 in_use = [block for block in blocks if block["state"].startswith("active")]
-reserved = sum(segment["total_size"] for segment in snapshot["segments"])
+reserved = sum(segment["total_size"] for segment in segments)
 idle = reserved - sum(block["size"] for block in in_use)
-print(f"{idle:,} of {reserved:,} bytes reserved are idle: {idle / reserved:.1%}")
+print(f"{idle:,} of {reserved:,} bytes reserved are idle: {idle / max(reserved, 1):.1%}")
 
 # The end is known, so count the events back from there.
-held = peak = sum(block["requested_size"] for block in in_use)
-for event in reversed(snapshot["device_traces"][0]):
+held = peak = sum(block.get("requested_size", block["size"]) for block in in_use)
+for event in reversed(events):
     held += {"alloc": -1, "free_completed": 1}.get(event["action"], 0) * event["size"]
     peak = max(peak, held)
 print(f"peak: {peak:,} bytes in tensors")
@@ -89,6 +92,7 @@ HEIGHT_PX: Final = 360
 _ROOM: Final = 1.15  # of the highest thing: its name stands above it
 _FAR: Final = 2.0  # times what was reserved: a plan above would flatten the picture
 _FEWEST: Final = 6  # events on the axis: fewer whole numbers would stand there twice
+_LONGEST_NAME: Final = 60
 _READABLE: Final = 0.12  # of the axis: as wide as an amount in a bar
 
 
@@ -99,14 +103,16 @@ def choose_snapshot() -> str:
     key, name = st.session_state.get(SENT, ("", ""))
     answer = snapshots().answer(key)
     if answer:
-        st.caption(name)
+        st.caption(f"`{name}`")
     elif key:
-        st.caption(_("The server has forgotten {name}: send it again.").format(name=name))
+        st.caption(_("The server has forgotten `{name}`: send it again.").format(name=name))
     return answer
 
 
 def _keep(key: str, name: str) -> None:
-    st.session_state[SENT] = (key, name.replace("`", ""))
+    if not locked():
+        plain = "".join(letter for letter in name if letter.isprintable() and letter != "`")
+        st.session_state[SENT] = (key, plain[:_LONGEST_NAME])
 
 
 def show_snapshot(case: Case, answer: str) -> Shown:
@@ -207,11 +213,17 @@ def _remarks(told: Snapshot) -> Sequence[str]:
     show, notes = look().format_bytes, []
     if told.requests:
         text = _("In the recorded time memory ran out {count} times; the last request was {bytes}.")
-        count = f"{told.actions['oom']:,}"
+        count = f"{told.actions.get('oom', len(told.requests)):,}"
         notes.append(text.format(count=count, bytes=show(told.requests[-1])))
     if told.num_devices > 1:
         text = _("The snapshot has {count} GPUs; this is GPU {device}, the one with most events.")
         notes.append(text.format(count=f"{told.num_devices:,}", device=told.device))
+    if told.is_expandable:
+        text = _(
+            "The segments are expandable: empty_cache() also gives back whole pages between "
+            "tensors."
+        )
+        notes.append(text)
     if told.gap:
         text = _("Events and segments differ by {bytes} at the end: the curve may be off by that.")
         notes.append(text.format(bytes=show(abs(told.gap))))

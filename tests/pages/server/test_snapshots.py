@@ -77,11 +77,17 @@ def scope_of(host):
     return path | {"client": (host, 1)}
 
 
-def test_one_is_read_at_a_time_and_the_place_is_free_after_a_slow_or_lost_one(monkeypatch):
-    monkeypatch.setattr(room, "MAX_SECONDS", 0.05)
+HOSTS = ("203.0.113.7", "127.0.0.1")  # a student's, and the teacher's own computer
+
+
+@pytest.mark.parametrize("limit", ["MAX_SECONDS", "IDLE_SECONDS"])
+def test_one_is_read_at_a_time_beside_the_teacher_s_and_a_slow_or_lost_one_leaves(
+    monkeypatch, limit
+):
+    monkeypatch.setattr(room, limit, 0.05)
     snapshots = Snapshots(lambda _path: "{}")
 
-    async def post(*messages):
+    async def post(*messages, host=HOSTS[0]):
         left = list(messages)
 
         async def receive():
@@ -89,17 +95,17 @@ def test_one_is_read_at_a_time_and_the_place_is_free_after_a_slow_or_lost_one(mo
                 await asyncio.Event().wait()
             return left.pop(0)
 
-        return await snapshots.receive(room.Request(scope_of("203.0.113.7"), receive))
+        return await snapshots.receive(room.Request(scope_of(host), receive))
 
     async def scene():
         slow = asyncio.create_task(post({"type": "http.request", "body": b"x", "more_body": True}))
         await asyncio.sleep(0)
-        busy = await post({"type": "http.request", "body": b"x"})
+        beside = [await post({"type": "http.request", "body": b"x"}, host=each) for each in HOSTS]
         lost = [await slow, await post({"type": "http.disconnect"})]
-        return [busy, *lost, await post({"type": "http.request", "body": b"x"})]
+        return [*beside, *lost, await post({"type": "http.request", "body": b"x"})]
 
     found = [each.status_code for each in asyncio.run(scene())]
-    assert found == [room.BUSY, room.TOO_LATE, room.TOO_LATE, 200]
+    assert found == [room.BUSY, 200, room.TOO_LATE, room.TOO_LATE, 200]
 
 
 def test_a_full_disk_is_said(monkeypatch):

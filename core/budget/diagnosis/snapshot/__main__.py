@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from core.budget.diagnosis.snapshot.answer import MAX_SECONDS
 from core.budget.diagnosis.snapshot.history import summarize
 from core.budget.diagnosis.snapshot.stacks import MAX_NAME, text
 
@@ -31,14 +32,19 @@ class DataUnpickler(pickle.Unpickler):
         raise CodeInPickleError(f"{module}.{name}")
 
 
-def limit_memory(num_bytes: int) -> None:
-    """Let this process have no more address space; Windows has no such limit, macOS keeps none."""
+def limit(num_bytes: int) -> None:
+    """Let this process have no more address space, nor go on for long.
+
+    Windows has no such limits, macOS does not keep that of memory.
+    """
     if sys.platform == "win32":
         return
     import resource
 
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (num_bytes, num_bytes))
+    # Who started it ends it before that, unless it is gone itself.
+    for kind, most in ((resource.RLIMIT_AS, num_bytes), (resource.RLIMIT_CPU, 2 * MAX_SECONDS)):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most, most))
 
 
 def answer(path: Path) -> dict[str, Any]:
@@ -53,7 +59,8 @@ def answer(path: Path) -> dict[str, Any]:
     try:
         if dump["segments"] == []:
             return {"problem": "empty"}
-        return asdict(summarize(dump))
+        told = summarize(dump)
+        return asdict(told) if told.reserved or told.points else {"problem": "empty"}
     except _DAMAGE:
         return {"problem": "fields"}
 
@@ -61,7 +68,7 @@ def answer(path: Path) -> dict[str, Any]:
 def main(path: str, memory: str) -> None:
     """Print the answer within so many bytes of memory."""
     gc.disable()  # a million small objects are built, and none of them is garbage
-    limit_memory(int(memory))
+    limit(int(memory))
     try:
         line = json.dumps(answer(Path(path)))
     except MemoryError:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.language import N_, _
-from core.units import GIB, MIB
+from core.units import GIB, MIB, format_bytes
 
 MAX_BYTES: Final = 256 * MIB
 MAX_SECONDS: Final = 10
@@ -34,7 +34,7 @@ FORWARD, BACKWARD, OPTIMIZER, SETUP, OTHER, UNKNOWN, BEFORE = CATEGORIES = (
 
 PROBLEMS: Final[Mapping[str, str]] = {
     "globals": N_(
-        "The file names Python code ({name}), which no memory snapshot does: nothing of it was "
+        "The file names Python code (`{name}`), which no memory snapshot does: nothing of it was "
         "run. Upload what torch.cuda.memory._dump_snapshot has written."
     ),
     "broken": N_(
@@ -99,6 +99,7 @@ class Snapshot:
         num_segments: Pieces of memory that torch had reserved when the snapshot was taken.
         reserved: Their bytes.
         active: Bytes of blocks in use then, as the allocator cut them.
+        is_expandable: Whether segments grow and shrink by pages.
         in_empty: Bytes of segments without a block in use: `empty_cache` gives them back.
         largest_free: The largest free piece.
         actions: How many events of each kind were recorded.
@@ -115,6 +116,7 @@ class Snapshot:
     num_segments: int
     reserved: int
     active: int
+    is_expandable: bool
     in_empty: int
     largest_free: int
     actions: Mapping[str, int]
@@ -132,7 +134,10 @@ class Snapshot:
 
     @property
     def fragmented(self) -> int:
-        """Bytes of `idle` that lie between blocks in use: `empty_cache` cannot give them back."""
+        """Bytes of `idle` that lie between blocks in use.
+
+        Of expandable segments alone `empty_cache` can give whole pages of them back.
+        """
         return self.idle - self.in_empty
 
     @property
@@ -169,8 +174,12 @@ def as_snapshot(answer: str) -> Snapshot:
     """
     told: dict[str, Any] = json.loads(answer)
     if problem := told.get("problem"):
-        values = {"name": told.get("name", ""), "seconds": f"{told.get('seconds', 0):g}"}
-        raise ValueError(_(PROBLEMS[problem]).format(memory="1.5 GiB", **values))
+        values = {
+            "name": str(told.get("name", "")).replace("`", ""),
+            "seconds": f"{told.get('seconds', 0):g}",
+            "memory": format_bytes(MAX_MEMORY),
+        }
+        raise ValueError(_(PROBLEMS[problem]).format(**values))
     points = tuple(Point(**each) for each in told.pop("points"))
     blocks = tuple(Block(**each) for each in told.pop("blocks"))
     return Snapshot(points=points, blocks=blocks, peak=Point(**told.pop("peak")), **told)

@@ -97,7 +97,7 @@ def _of_device(segments: Sequence[Row], events: Sequence[Row]) -> dict[str, Any]
     stacks, reserved = Stacks(), _reserved(segments)
     end = dict(_in_use(segments, stacks))
     actions = Counter(event["action"] for event in events)
-    if actions["alloc"]:
+    if any(actions[each] for each in ("alloc", "free_completed", *_SIGNS)):
         history = History(events, end, reserved, stacks)
         points, peak, live = history.points, history.peak, history.live_at_peak()
         gap = history.end - sum(each.num_bytes for each in end.values())
@@ -122,17 +122,20 @@ def _reserved(segments: Iterable[Row]) -> int:
     return sum(whole(segment["total_size"]) for segment in segments)
 
 
-def _of_segments(segments: Sequence[Row]) -> dict[str, int]:
+def _of_segments(segments: Sequence[Row]) -> dict[str, Any]:
     """Return what the segments say of the moment of the snapshot."""
     active, in_empty, largest_free = 0, 0, 0
     for segment in segments:
         sizes = [(whole(block["size"]), _is_in_use(block)) for block in segment["blocks"]]
         used = sum(size for size, is_used in sizes if is_used)
         active += used
+        if used > whole(segment["total_size"]):
+            raise ValueError("a segment has less than its blocks")
         in_empty += 0 if used else whole(segment["total_size"])
         largest_free = max([largest_free, *(size for size, is_used in sizes if not is_used)])
     return {
-        "num_segments": len(segments),
+        "num_segments": sum(segment["total_size"] > 0 for segment in segments),
+        "is_expandable": any(segment.get("is_expandable") for segment in segments),
         "active": active,
         "in_empty": in_empty,
         "largest_free": largest_free,
@@ -174,12 +177,14 @@ class History:
             sign * whole(each["size"]) for each in events if (sign := _SIGNS.get(each["action"], 0))
         )
         self._reserved = reserved - grown
+        if self._reserved < 0:
+            raise ValueError("the events gave back more than was ever reserved")
         held = self._held()
-        thinned = Thinned(len(events), held.point(0, 0))
+        thinned, number, micros = Thinned(len(events), held.point(0, 0)), 0, 0
         for number, micros in self._go(held):
             thinned.add(number, micros, held)
         self.end = held.active
-        self.points: Sequence[Point] = thinned.finished()
+        self.points: Sequence[Point] = thinned.finished(held.point(number, micros))
         self.peak = max(self.points, key=lambda each: each.active)
 
     def live_at_peak(self) -> Mapping[int, Live]:
@@ -247,10 +252,10 @@ class Thinned:
         elif held.reserved > self._most:
             self._most, self._bucket[2] = held.reserved, held.point(number, micros)
 
-    def finished(self) -> Sequence[Point]:
-        """Return the points, once no more come."""
+    def finished(self, end: Point) -> Sequence[Point]:
+        """Return the points, once no more come; the end is one of them."""
         self._close()
-        return self._points
+        return [*self._points, *([end] if end.event > self._points[-1].event else [])]
 
     def _close(self) -> None:
         found = {each.event: each for each in self._bucket}

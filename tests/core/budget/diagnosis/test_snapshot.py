@@ -278,3 +278,38 @@ def test_a_process_that_ends_without_a_word_is_told(tmp_path):
     assert problem(read_in_child(tmp_path / "not-there.pickle")) == "failed"
     assert MAX_MEMORY == 1.5 * 2**30
     assert set(PROBLEMS) == {"globals", "broken", "fields", "empty", "memory", "late", "failed"}
+
+
+def test_the_end_of_a_long_recording_is_one_of_its_points():
+    made = two_steps(num_layers=300)
+    found = summarize(made.dump())
+    assert found.points[-1].event == len(made.events) > 3 * NUM_BUCKETS
+    assert (found.points[-1].active, found.points[-1].reserved) == told(made)[-1]
+
+
+def test_a_recording_of_frees_alone_is_a_history():
+    made = two_steps(num_layers=3)
+    made.release(next(iter(made.blocks)))
+    found = summarize(made.dump(keep=2))
+    assert [point.event for point in found.points] == [0, 1, 2]
+    assert found.points[0].active > found.points[-1].active
+
+
+@pytest.mark.parametrize("damage", ["blocks", "events", "nothing"])
+def test_a_snapshot_that_contradicts_itself_or_is_empty_is_told_as_such(tmp_path, damage):
+    dump = two_steps(num_layers=3).dump()
+    if damage == "blocks":
+        dump["segments"][0]["total_size"] = 1
+    elif damage == "events":
+        dump["device_traces"][0].append({"action": "segment_alloc", "addr": 1, "size": 2**50})
+    else:
+        dump = {"segments": [{"address": 0, "total_size": 0, "blocks": []}], "device_traces": []}
+    answer = json.loads(read_in_child(write(tmp_path / "made.pickle", dump)))
+    assert answer == {"problem": "empty" if damage == "nothing" else "fields"}
+
+
+def test_expandable_segments_are_told():
+    dump = two_steps(num_layers=3).dump()
+    assert not summarize(dump).is_expandable
+    dump["segments"][0]["is_expandable"] = True
+    assert summarize(dump).is_expandable
