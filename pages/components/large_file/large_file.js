@@ -18,6 +18,7 @@ export async function send(file, path, words, { stop, onProgress, onAnswer, onRe
   request.send(file);
 }
 
+const GRACE_MS = 1000; // a part is taken out and put back while a page is redrawn
 const sending = new WeakMap(); // place -> what stops its file
 
 export default function ({ data: [data], parentElement, setTriggerValue }) {
@@ -71,5 +72,5 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
     place.removeAttribute("data-over");
     take(event.dataTransfer.files[0]);
   };
-  return () => place.isConnected || sending.get(place)?.abort();
+  return () => setTimeout(() => place.isConnected || sending.get(place)?.abort(), GRACE_MS);
 }
