@@ -293,6 +293,7 @@ def test_a_recording_of_frees_alone_is_a_history():
     found = summarize(made.dump(keep=2))
     assert [point.event for point in found.points] == [0, 1, 2]
     assert found.points[0].active > found.points[-1].active
+    assert summarize(made.dump(keep=1)).points == []
 
 
 @pytest.mark.parametrize("damage", ["blocks", "events", "nothing"])
