@@ -97,8 +97,8 @@ def _of_device(segments: Sequence[Row], events: Sequence[Row]) -> dict[str, Any]
     stacks, reserved = Stacks(), _reserved(segments)
     end = dict(_in_use(segments, stacks))
     actions = Counter(event["action"] for event in events)
-    is_told = any(actions[each] for each in ("alloc", "free_completed", *_SIGNS))
-    if is_told and len(events) > 1:  # a lone one is no recorded time
+    is_told = any(actions[each] for each in ("free_completed", *_SIGNS))
+    if actions["alloc"] or (is_told and len(events) > 1):  # a lone end is no recorded time
         history = History(events, end, reserved, stacks)
         points, peak, live = history.points, history.peak, history.live_at_peak()
         gap = history.end - sum(each.num_bytes for each in end.values())
