@@ -55,6 +55,9 @@ def test_a_size_that_no_tensor_has_is_said(open_page, lang):
     app = open_page(PAGE, lang=lang, diagnose_text="CUDA out of memory. Tried to allocate 3.33 GiB")
     assert not app.exception
     assert "3.33 GiB" in app.session_state["headline"]
+    text = "CUDA out of memory. Tried to allocate 3.33 GiB"
+    app = open_page(PAGE, lang=lang, units="GB", diagnose_text=text)
+    assert "3.58 GB" in app.session_state["headline"]
 
 
 @pytest.fixture

@@ -86,7 +86,9 @@ def sentence(told: OutOfMemory, suspects: Sequence[Suspect], plan: Plan) -> str:
 
 
 def _exact(num_bytes: int) -> str:
-    """Return bytes with two decimals, as torch prints them."""
+    """Return bytes with two decimals, as torch prints them, unless the reader wants GB."""
+    if look().unit == "GB":
+        return look().format_bytes(num_bytes)
     for size, unit in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if num_bytes >= size:
             return f"{num_bytes / size:.2f} {unit}"
