@@ -5,7 +5,7 @@ from core.language import N_
 from pages.plan.diagnose import out_of_memory, snapshot
 from pages.plan.diagnose.inputs import ASK, choose_case
 from pages.plan.diagnose.question import ask_what_was_asked_for
-from pages.shared.plan.verdict import refusal
+from pages.shared.plan.verdict import plan_line, refusal
 from pages.shared.tabbed_page import Page, Shown, tabbed_page
 from pages.shared.tensors.refused_inputs import refused_inputs
 
@@ -24,6 +24,7 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
+        line=lambda case: plan_line(case.chosen, "train"),
         tabs={"memory": out_of_memory.TAB, "snapshot": snapshot.TAB},
         question=ask_what_was_asked_for,
         refusal=refuse_text_or_plan,
