@@ -1,12 +1,12 @@
 """Which tensor was asked for, who held the rest, and what would have been enough."""
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from core.budget.diagnosis.moments import moment_of, step_totals
 from core.budget.diagnosis.out_of_memory import OutOfMemory
-from core.budget.diagnosis.suspects import TENSORS, Suspect, find_suspects, held_states
+from core.budget.diagnosis.sentences import exact, out_of_memory_sentence, product, what
+from core.budget.diagnosis.suspects import Suspect, find_suspects, held_states
 from core.budget.item import Item
 from core.budget.planning.plan import Count, Plan
 from core.figures.budget.frames import rows_of_bars
@@ -26,7 +26,6 @@ segment = 2 * 2**20 if num_bytes <= 2**20 else 20 * 2**20 if num_bytes < 10 * 2*
 )
 print(f"{{num_bytes:,}} bytes are asked for as {{segment / 2**20:,.2f}} MiB")
 """
-WIDTHS: Final = {2: N_("16 bits"), 4: N_("fp32")}
 PARTS: Final = {
     "allocated": (N_("in tensors"), "muted", ""),
     "idle": (N_("reserved, in no tensor"), "temporary", "/"),
@@ -39,7 +38,6 @@ PARTS: Final = {
 _READABLE: Final = 0.12  # of the axis: as wide as an amount in a bar
 _ROOM: Final = 1.08
 HEIGHT_PX: Final = 400
-_CEILING: Final = re.compile(r"ceil\(([^)]*)\)")
 
 
 def out_of_memory(case: Case) -> Shown:
@@ -52,7 +50,7 @@ def out_of_memory(case: Case) -> Shown:
     need = plan.need
     here = Count(plan=plan, need=need, verdict=plan.held_against(need))
     return Shown(
-        headline=sentence(told, suspects, plan),
+        headline=out_of_memory_sentence(told, suspects, plan, look().unit),
         charts=[Chart(picture=memory_picture(told, shown, look()), file_name="out-of-memory")],
         numbers=[(_("Requested"), suspects[0].item)] if suspects else [],
         notes=list(_notes(told, plan, suspects, fitting)),
@@ -61,53 +59,8 @@ def out_of_memory(case: Case) -> Shown:
     )
 
 
-def sentence(told: OutOfMemory, suspects: Sequence[Suspect], plan: Plan) -> str:
-    """Return what was asked for, and what was in tensors already."""
-    asked = _exact(told.requested.num_bytes)
-    if suspects:
-        is_rounded = told.requested.agrees(suspects[0].item.num_bytes) is False
-        text = _("{asked} is the size of {what}: {product} bytes")
-        if is_rounded:
-            text = _("{asked} is the size of {what}, rounded up as torch asks: {product} bytes")
-        first = text.format(asked=asked, what=what(suspects[0]), product=product(suspects[0]))
-    else:
-        first = _("No tensor of {model} that is counted here has the size {asked}").format(
-            model=plan.spec.name, asked=asked
-        )
-    if told.allocated is None:
-        return first
-    if told.total is None:
-        held = _("{held} were in tensors already").format(held=_exact(told.allocated.num_bytes))
-    else:
-        held = _("{held} of {total} were in tensors already").format(
-            held=_exact(told.allocated.num_bytes), total=_exact(told.total.num_bytes)
-        )
-    return first + _("; ") + held
-
-
 def _exact(num_bytes: int) -> str:
-    """Return bytes with two decimals, as torch prints them, unless the reader wants GB."""
-    if look().unit == "GB":
-        return look().format_bytes(num_bytes)
-    for size, unit in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
-        if num_bytes >= size:
-            return f"{num_bytes / size:.2f} {unit}"
-    return f"{num_bytes} B"
-
-
-def what(suspect: Suspect) -> str:
-    """Return a suspect in words: "a feed-forward matrix of a layer, fp32"."""
-    return _(suspect.sentence).format(
-        tensor=_(TENSORS[suspect.tensor]) if suspect.tensor else "",
-        width=_(WIDTHS[suspect.width]),
-        shards=f"{suspect.num_shards:,}",
-        tokens=f"{suspect.num_tokens:,}",
-    )
-
-
-def product(suspect: Suspect) -> str:
-    """Return the rule with its numbers, as people write it: "11,008 × 4,096 × 4"."""
-    return _CEILING.sub(r"\1", suspect.item.substituted).replace("*", "×")
+    return exact(num_bytes, look().unit)
 
 
 def _notes(

@@ -4,11 +4,11 @@ from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.diagnosis.out_of_memory import read_out_of_memory
+from core.budget.diagnosis.sentences import what
 from core.budget.diagnosis.suspects import find_suspects
 from core.budget.recipe import TrainingRecipe
 from core.language import _
 from pages.plan.diagnose.inputs import ASK
-from pages.plan.diagnose.out_of_memory import what
 from pages.shared.questions import Choice, predict_then_reveal
 
 TEXT = "CUDA out of memory. Tried to allocate 388.00 MiB"

@@ -9,6 +9,7 @@ from core.budget.budget import Verdict, verdict_of
 from core.budget.catalogue.devices import DEVICES
 from core.budget.cluster import pool
 from core.budget.item import Item
+from core.budget.planning.settings import RELEASED
 from core.budget.weights.sizes import FORMAT_NAMES, OFFERED, SIZES, nearest_model
 from core.budget.weights.stored import Size, size_of
 from core.language import _
@@ -16,7 +17,6 @@ from core.models.spec import ModelSpec
 from core.units import format_count
 from pages.shared.inputs import Inputs
 from pages.shared.plan import plan
-from pages.shared.plan.choices import RELEASED
 from pages.shared.plan.plan import Chosen, choose_plan
 
 ASK: Final = Inputs("sizes", of_picture=("formats",))

@@ -25,14 +25,14 @@ from core.budget.fits.plane import (
 )
 from core.budget.fits.solve import Answer, min_devices
 from core.budget.item import Item, hedged
+from core.budget.planning.settings import NOT_ADAPTED, RELEASED
 from core.budget.weights.parameters import counts
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from core.models.spec import ModelSpec
 from pages.plan.what_fits.detail import show_detail
 from pages.plan.what_fits.inputs import Case, note_context, what
-from pages.shared.plan.choices import RELEASED
-from pages.shared.plan.plan import NOT_ADAPTED, set_plan
+from pages.shared.plan.plan import set_plan
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown
 

@@ -51,7 +51,6 @@ TRAINED_LENGTHS: Final = stops(128, 2**20)  # tokens of a sequence
 # 1, 2, 3, 4, 6, 8, 12 ... and 256, 384, 512, 768 ...: many stops on a slider.
 SERVED_SEQUENCES: Final = (1, *(n for i in range(1, 11) for n in (2**i, 3 * 2 ** (i - 1))), 2**11)
 SERVED_CONTEXTS: Final = (*(n for i in range(8, 20) for n in (2**i, 3 * 2 ** (i - 1))), 2**20)
-RELEASED: Final = "released"  # the weight format in which a model's makers publish it
 AS_RELEASED: Final = N_(
     "As released: as its makers quantized it (gpt-oss: MXFP4, DeepSeek-V3: FP8), or bfloat16 where "
     "they did not."

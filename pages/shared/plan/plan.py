@@ -11,24 +11,29 @@ from typing import Any, Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
 from core.budget.cluster import MAX_DEVICES, Cluster
 from core.budget.planning.changes import Change
 from core.budget.planning.plan import STEP_TOKENS, WORKS, Plan, Work
+from core.budget.planning.settings import (
+    COMPUTED,
+    NOT_ADAPTED,
+    RELEASED,
+    TARGETS,
+    settings_of,
+    with_settings,
+)
 from core.budget.recipe import (
     CHECKPOINTING,
     MAX_TOKENS,
     REDUCE_DTYPES,
     STEP_KINDS,
-    LoRA,
     TrainingRecipe,
 )
-from core.budget.serving.plan import ServingPlan, with_context
+from core.budget.serving.plan import ServingPlan
 from core.language import N_, _
-from core.models.spec import ModelSpec
 from core.units import format_percent
 from pages.server.streamlit_session import as_in_the_frame
 from pages.shared import link
@@ -40,7 +45,6 @@ from pages.shared.plan.choices import (
     CONTEXT,
     EXPERTS,
     REDUCED_IN,
-    RELEASED,
     SERVED_CONTEXTS,
     SERVED_SEQUENCES,
     STAGES,
@@ -67,7 +71,6 @@ SHARDING: Final = {
     "2": N_("ZeRO-2: optimizer, gradients"),
     "3": N_("ZeRO-3, FSDP2: all"),
 }
-NOT_ADAPTED: Final = "none"
 BASES: Final = {
     NOT_ADAPTED: N_("none: every weight is trained"),
     "bfloat16": N_("on bf16 weights"),
@@ -75,12 +78,12 @@ BASES: Final = {
     **{name: name for name in ("int8_channel", "nf4", "mxfp4", "nvfp4")},
 }
 """LoRA: how the frozen weights are stored."""
-TARGETS: Final = {
-    "qv": (N_("queries and values"), ("q", "v")),
-    "attention": (N_("attention"), ("q", "k", "v", "o")),
-    "all": (N_("every matrix"), ("q", "k", "v", "o", "gate", "up", "down")),
+TARGET_NAMES: Final = {
+    "qv": N_("queries and values"),
+    "attention": N_("attention"),
+    "all": N_("every matrix"),
 }
-"""Matrices with adapters: what they are called together, and their names."""
+"""What the matrices with adapters are called together."""
 STEP_KIND_NAMES: Final = {
     "for_loop": N_("for-loop"),
     "foreach": N_("foreach"),
@@ -95,10 +98,8 @@ KV_FORMATS: Final = (
     *("int4_group128_affine", "nvfp4"),
 )
 ANSWERS: Final = stops(16, 8192)
-COMPUTED: Final = "computed"
 _PINNED: Final = ("0.2", "0.25", "0.3", "0.35", "0.4", "0.45", "0.5", "0.55", "0.6")
 _MOST_DEVICES: Final = MAX_DEVICES
-_BILLION: Final = 1e9
 
 Show = Callable[[str], Any]  # draws the input of that name and returns what it says
 
@@ -164,8 +165,7 @@ INPUTS: Final[Mapping[str, Show]] = {
     "lora": _choice("selectbox", "LoRA", tuple(BASES), NOT_ADAPTED, BASES),
     "rank": _choice("select_slider", N_("Rank"), stops(1, 256), 8),
     "targets": _choice(
-        "segmented", N_("Matrices"), tuple(TARGETS), "qv",
-        {key: label for key, (label, _names) in TARGETS.items()},
+        "segmented", N_("Matrices"), tuple(TARGETS), "qv", TARGET_NAMES
     ),
     # Spread over the devices.
     "sharding": _choice(
@@ -266,11 +266,9 @@ def choose_plan(
         said |= {name: INPUTS[name](name) for name in INPUTS if name not in said}
     if not reading():
         _offer_my_plan()
-    model: ChosenModel = said["model"]
-    return Chosen(
-        plan=_plan_of(said, model.spec, said["device"]), model=model, device=said["device"],
-        asked_len=said["length"], own=more,
-    )  # fmt: skip
+    model, device = said["model"], said["device"]
+    plan = with_settings(Plan(spec=model.spec, cluster=Cluster(device=device.device)), said)
+    return Chosen(plan=plan, model=model, device=device, asked_len=said["length"], own=more)
 
 
 def _nowhere(*_title: object, **_fields: object) -> DeltaGenerator:
@@ -284,37 +282,6 @@ def work_now() -> Work:
     is_known = key in notes.known and notes.known[key][0] == raw
     word = st.session_state.get(key) if is_known else raw
     return "serve" if word == "serve" else "train"
-
-
-def _plan_of(said: Mapping[str, Any], spec: ModelSpec, device: ChosenDevice) -> Plan:
-    lora = None
-    if said["lora"] != NOT_ADAPTED:
-        targets = TARGETS[said["targets"]][1]
-        lora = LoRA(rank=said["rank"], targets=targets, base_format=said["lora"])
-    recipe = TrainingRecipe(
-        batch_size=said["batch"], seq_len=min(said["length"], spec.learned_positions or MAX_TOKENS),
-        precision=said["precision"], optimizer=said["optimizer"], step_kind=said["kind"],
-        checkpointing=said["checkpointing"], checkpoint_every=said["every"],
-        profile=said["profile"], loss_chunks=said["chunks"], lora=lora,
-        reduce_dtype=said["reduce"],
-    )  # fmt: skip
-    cluster = Cluster(
-        device=device.device, num_devices=said["devices"], zero_stage=int(said["sharding"]),
-        tensor=said["tensor"], sequence_parallel=said["sequence"] and said["tensor"] > 1,
-        pipeline=said["stages"], virtual_stages=said["virtual"], context=said["context"],
-        expert=said["expert"], devices_per_node=said["node"], network=said["network"] * 1e9,
-    )  # fmt: skip
-    weights = said["weights"]
-    serving = ServingPlan(
-        weight_format=(spec.quantized or "bfloat16") if weights == RELEASED else weights,
-        kv_format=said["kv"], output_len=said["output"], concurrency=said["concurrency"],
-    )  # fmt: skip
-    return Plan(
-        spec=spec, cluster=cluster, work=said["work"], recipe=recipe,
-        serving=with_context(serving, said["context_length"]), step_tokens=said["step"],
-        num_tokens=said["tokens"] * _BILLION, price_per_hour=said["price"],
-        mfu=0.0 if said["mfu"] == COMPUTED else float(said["mfu"]),
-    )  # fmt: skip
 
 
 def note_length(chosen: Chosen, work: Work) -> None:
@@ -339,30 +306,6 @@ def set_plan(values: Mapping[str, object]) -> None:
         text = str(value).lower() if isinstance(value, bool) else str(value)
         key = ASK.key(name)
         st.session_state[key] = link.book().holds[key](text)
-
-
-def settings_of(plan: Plan) -> dict[str, int | str]:
-    """Return what the inputs say of a plan, as far as a change may alter it; a known device too."""
-    recipe, cluster, serving = plan.recipe, plan.cluster, plan.serving
-    known = [key for key, device in DEVICES.items() if device is cluster.device]
-    said: dict[str, int | str] = {
-        "devices": cluster.num_devices,
-        "sharding": str(cluster.zero_stage),
-        "tensor": cluster.tensor,
-        "context": cluster.context,
-        "batch": recipe.batch_size,
-        "length": recipe.seq_len,
-        "chunks": recipe.loss_chunks,
-        "checkpointing": recipe.checkpointing,
-        "optimizer": recipe.optimizer,
-        "precision": recipe.precision,
-        "lora": recipe.lora.base_format if recipe.lora else NOT_ADAPTED,
-        "kv": serving.kv_format,
-        "weights": serving.weight_format,
-        "concurrency": serving.concurrency,
-        "context_length": serving.context,
-    }
-    return said | ({"device": known[0]} if known else {})
 
 
 def take_over(before: Plan, change: Change) -> None:

@@ -1,0 +1,67 @@
+"""What an out-of-memory text means, in words."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from core.budget.diagnosis.out_of_memory import OutOfMemory
+from core.budget.diagnosis.suspects import TENSORS, Suspect
+from core.budget.planning.plan import Plan
+from core.language import N_, _
+from core.units import ByteUnit, format_bytes
+
+WIDTHS: Final = {2: N_("16 bits"), 4: N_("fp32")}
+_CEILING: Final = re.compile(r"ceil\(([^)]*)\)")
+
+
+def out_of_memory_sentence(
+    told: OutOfMemory, suspects: Sequence[Suspect], plan: Plan, unit: ByteUnit = "GiB"
+) -> str:
+    """Return what was asked for, and what was in tensors already."""
+    asked = exact(told.requested.num_bytes, unit)
+    if suspects:
+        is_rounded = told.requested.agrees(suspects[0].item.num_bytes) is False
+        text = _("{asked} is the size of {what}: {product} bytes")
+        if is_rounded:
+            text = _("{asked} is the size of {what}, rounded up as torch asks: {product} bytes")
+        first = text.format(asked=asked, what=what(suspects[0]), product=product(suspects[0]))
+    else:
+        first = _("No tensor of {model} that is counted here has the size {asked}").format(
+            model=plan.spec.name, asked=asked
+        )
+    if told.allocated is None:
+        return first
+    if told.total is None:
+        held = _("{held} were in tensors already").format(
+            held=exact(told.allocated.num_bytes, unit)
+        )
+    else:
+        held = _("{held} of {total} were in tensors already").format(
+            held=exact(told.allocated.num_bytes, unit), total=exact(told.total.num_bytes, unit)
+        )
+    return first + _("; ") + held
+
+
+def exact(num_bytes: int, unit: ByteUnit = "GiB") -> str:
+    """Return bytes with two decimals, as torch prints them, unless GB are asked for."""
+    if unit == "GB":
+        return format_bytes(num_bytes, unit)
+    for size, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if num_bytes >= size:
+            return f"{num_bytes / size:.2f} {name}"
+    return f"{num_bytes} B"
+
+
+def what(suspect: Suspect) -> str:
+    """Return a suspect in words: "a feed-forward matrix of a layer, fp32"."""
+    return _(suspect.sentence).format(
+        tensor=_(TENSORS[suspect.tensor]) if suspect.tensor else "",
+        width=_(WIDTHS[suspect.width]),
+        shards=f"{suspect.num_shards:,}",
+        tokens=f"{suspect.num_tokens:,}",
+    )
+
+
+def product(suspect: Suspect) -> str:
+    """Return the rule with its numbers, as people write it: "11,008 × 4,096 × 4"."""
+    return _CEILING.sub(r"\1", suspect.item.substituted).replace("*", "×")
