@@ -126,11 +126,14 @@ class Inputs:
         *,
         default: str = "",
         max_chars: int = 200,
+        height: int = 0,
         help: str | None = None,
         disabled: bool = False,
     ) -> str:
+        """Show a field for one line of text or, `height` px tall, for several; return the text."""
+        field = partial(st.text_area, height=height) if height else st.text_input
         show = partial(
-            st.text_input, label, default, max_chars=max_chars, help=help,
+            field, label, default, max_chars=max_chars, help=help,
             bind="query-params", persist_state="session",
         )  # fmt: skip
         accepted = accepts.text_up_to(max_chars, default)

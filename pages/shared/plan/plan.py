@@ -11,6 +11,7 @@ from typing import Any, Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.catalogue.profiles import PROFILES
@@ -55,6 +56,7 @@ from pages.shared.plan.choices import (
     ChosenModel,
     choose_device,
     choose_model,
+    model_label,
     note_long_context,
     stops,
 )
@@ -100,8 +102,22 @@ KV_FORMATS: Final = (
 ANSWERS: Final = stops(16, 8192)
 _PINNED: Final = ("0.2", "0.25", "0.3", "0.35", "0.4", "0.45", "0.5", "0.55", "0.6")
 _MOST_DEVICES: Final = MAX_DEVICES
+_COUNT: Final = "{:,}".format
 
-Show = Callable[[str], Any]  # draws the input of that name and returns what it says
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of the plan.
+
+    Attributes:
+        label: A message id.
+        show: Draws the input of that name and returns what it says.
+        words: Returns a value of it as the reader sees it.
+    """
+
+    label: str
+    show: Callable[[str], Any]
+    words: Callable[[Any], str] = str
 
 
 def _choice(
@@ -111,8 +127,8 @@ def _choice(
     default: object,
     words: Mapping[str, str] | Callable[[Any], str] = str,
     help: str = "",  # noqa: A002  Streamlit's own name
-) -> Show:
-    """Return what draws a choice by one of the ways of `Inputs`."""
+) -> Setting:
+    """Return a choice that one of the ways of `Inputs` draws."""
 
     def word(option: object) -> str:
         return words(option) if callable(words) else _(words[str(option)])
@@ -122,11 +138,14 @@ def _choice(
         more = {"help": _(help)} if help else {}
         return draw(name, _(label), tuple(options), default=default, labels=word, **more)
 
-    return show
+    return Setting(label, show, word)
 
 
-def _number(label: str, low: float, high: float, default: float, step: float) -> Show:
-    return lambda name: ASK.number(name, _(label), low, high, default=default, step=step)
+def _number(label: str, low: float, high: float, default: float, step: float) -> Setting:
+    def show(name: str) -> object:
+        return ASK.number(name, _(label), low, high, default=default, step=step)
+
+    return Setting(label, show, _COUNT)
 
 
 def _precision_label(key: str) -> str:
@@ -134,11 +153,15 @@ def _precision_label(key: str) -> str:
     return _("{count} B · {name}").format(**words)
 
 
-_COUNT: Final = "{:,}".format
-INPUTS: Final[Mapping[str, Show]] = {
+INPUTS: Final[Mapping[str, Setting]] = {
     "work": _choice("segmented", N_("Job"), WORKS, "train", WORK_NAMES),
-    "model": lambda _name: choose_model(ASK, default=DEFAULT_MODEL),
-    "device": lambda _name: choose_device(ASK, default=DEFAULT_DEVICE),
+    "model": Setting(
+        N_("Model"), lambda _name: choose_model(ASK, default=DEFAULT_MODEL), model_label
+    ),
+    "device": Setting(
+        N_("Device"), lambda _name: choose_device(ASK, default=DEFAULT_DEVICE),
+        lambda key: DEVICES[key].name,
+    ),
     "devices": _number(N_("Devices"), 1, _MOST_DEVICES, 8, 1),
     # Training.
     "length": _choice("select_slider", N_("Sequence length"), TRAINED_LENGTHS, 8192, _COUNT),
@@ -172,7 +195,10 @@ INPUTS: Final[Mapping[str, Show]] = {
         "selectbox", N_("Sharded over the data-parallel ranks"), tuple(SHARDING), "3", SHARDING
     ),
     "tensor": _choice("select_slider", N_("Tensor-parallel size (TP)"), TENSOR, 1),
-    "sequence": lambda name: ASK.toggle(name, _("Sequence parallelism"), default=True),
+    "sequence": Setting(
+        N_("Sequence parallelism"),
+        lambda name: ASK.toggle(name, _("Sequence parallelism"), default=True),
+    ),
     "stages": _choice("select_slider", N_("Pipeline-parallel size (PP)"), STAGES, 1),
     "virtual": _choice("select_slider", N_("Virtual stages per device"), VIRTUAL, 1),
     "context": _choice("select_slider", N_("Context-parallel size (CP)"), CONTEXT, 1),
@@ -211,7 +237,7 @@ INPUTS: Final[Mapping[str, Show]] = {
     ),
     "kv": _choice("selectbox", N_("KV cache format"), KV_FORMATS, "bfloat16"),
 }  # fmt: skip
-"""Name of an input of the plan -> what draws it."""
+"""Name of a setting of the plan -> what is known of it."""
 TRAINING: Final = ("checkpointing", "precision", "optimizer", "batch", "chunks", "lora")
 SPREAD: Final = ("sharding", "tensor", "stages", "context")
 TIME: Final = ("price", "mfu", "step")
@@ -253,17 +279,17 @@ def choose_plan(
     Raises:
         ValueError: If the devices cannot be split so; the sentence says why.
     """
-    said = {name: INPUTS[name](name) for name in in_sight}
+    said = {name: INPUTS[name].show(name) for name in in_sight}
     title, icon = _("Settings"), ":material/tune:"
     make = st.popover if settings or own else _nowhere
     with box(make, title, icon=icon, key="plan_settings", width="stretch"):
         tabs = boxes(list(settings)) if len(settings) > 1 else [st.container()]
         for tab, names in zip(tabs, settings.values(), strict=False):
             with tab:
-                said |= {name: INPUTS[name](name) for name in names if name not in said}
+                said |= {name: INPUTS[name].show(name) for name in names if name not in said}
         more = own() if own else None
     with out_of_sight("plan"):
-        said |= {name: INPUTS[name](name) for name in INPUTS if name not in said}
+        said |= {name: INPUTS[name].show(name) for name in INPUTS if name not in said}
     if not reading():
         _offer_my_plan()
     model, device = said["model"], said["device"]
