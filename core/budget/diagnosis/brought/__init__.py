@@ -1,0 +1,1 @@
+"""What engineers hold in their hands, as settings of the plan: recipes, headers, configs."""

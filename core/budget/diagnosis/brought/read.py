@@ -1,0 +1,114 @@
+"""What an engineer brings, recognised by its content and read: nothing of it is ever run."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Final
+
+from core.budget.catalogue.hf_config import read_config
+from core.budget.catalogue.models import MODELS
+from core.budget.diagnosis.brought.recipes import kind_of_recipe, read_recipe
+from core.budget.diagnosis.brought.record import Brought
+from core.budget.diagnosis.brought.texts import MAX_RECIPE, flat, json_fields, recipe_fields
+from core.budget.weights.config_notes import config_notes
+from core.language import _
+from core.models.spec import ModelSpec
+from core.units import MIB
+
+MAX_BYTES: Final = 16 * MIB
+_CODE: Final = (b"PK\x03\x04", *(bytes([0x80, protocol]) for protocol in range(2, 6)))
+_CONFIG: Final = ("model_type", "architectures", "hidden_size", "n_embd", "num_hidden_layers")
+_NOT_SHAPE: Final = frozenset(
+    {"name", "published", "beyond", "maker", "source", "guessed", "not_counted", "quantized"}
+    | {"num_mtp_layers"}
+)
+
+
+def read_brought(content: bytes, name: str = "") -> Brought:
+    """Return what a file or a pasted text says of the plan.
+
+    Args:
+        content: The bytes of the file; of safetensors and GGUF its beginning is enough.
+        name: The file's name: a hint for sentences, never what decides.
+
+    Raises:
+        ValueError: If it is nothing that is read here, torn, too long or too deep.
+    """
+    if content.startswith(_CODE):
+        raise ValueError(
+            _(
+                "{name} is a pickle, and a pickle can run code: it was not opened. Save its "
+                "state_dict as safetensors, or paste the printed names and shapes."
+            ).format(name=_file(name))
+        )
+    if len(content) > MAX_BYTES:
+        sentence = _("{name} has more than {most} MiB: bring its first MiB, or the recipe alone.")
+        raise ValueError(sentence.format(name=_file(name), most=MAX_BYTES // MIB))
+    return _read_text(_decoded(content, name), name)
+
+
+def _read_text(text: str, name: str) -> Brought:
+    if text.lstrip().startswith("{"):
+        return _read_json(text, name)
+    if len(text) > MAX_RECIPE:
+        sentence = _("{name} has {count} characters; a recipe has at most {most}.")
+        raise ValueError(
+            sentence.format(name=_file(name), count=f"{len(text):,}", most=f"{MAX_RECIPE:,}")
+        )
+    found = recipe_fields(text)
+    kind = kind_of_recipe(dict(flat(found))) if found else ""
+    if found is None or not kind:
+        raise _unknown(name)
+    return read_recipe(kind, found)
+
+
+def _read_json(text: str, name: str) -> Brought:
+    found = json_fields(text)
+    if kind := kind_of_recipe(dict(flat(found))):
+        return read_recipe(kind, found)
+    if any(field in found for field in _CONFIG):
+        return _read_config(text, found)
+    raise _unknown(name)
+
+
+def _read_config(text: str, found: Mapping[str, Any]) -> Brought:
+    spec = read_config(text)
+    key = same_model(spec)
+    return Brought(
+        kind="config", model=key, config="" if key else text, named=_name_in(found),
+        ignored=spec.not_counted, notes=() if key else config_notes(text),
+    )  # fmt: skip
+
+
+def same_model(spec: ModelSpec) -> str:
+    """Return the key of the model of the catalogue that is built exactly so; "" if none is."""
+    names = [each.name for each in fields(spec) if each.name not in _NOT_SHAPE]
+    for key, known in MODELS.items():
+        if all(getattr(known, each) == getattr(spec, each) for each in names):
+            return key
+    return ""
+
+
+def _name_in(found: Mapping[str, Any]) -> str:
+    return str(found.get("_name_or_path") or found.get("model_type") or "")[:80]
+
+
+def _decoded(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _unknown(name) from error
+
+
+def _file(name: str) -> str:
+    plain = "".join(mark for mark in name if mark.isalnum() or mark in " ._-")
+    return plain[:60] or _("The file")
+
+
+def _unknown(name: str) -> ValueError:
+    return ValueError(
+        _(
+            "{name} is nothing that is read here: bring a config.json, a safetensors or GGUF file, "
+            "printed shapes, or a recipe of the Trainer, DeepSpeed, Accelerate, axolotl, "
+            "LLaMA-Factory, torchtitan or vLLM."
+        ).format(name=_file(name))
+    )

@@ -1,0 +1,180 @@
+"""The texts of recipes, taken apart: JSON, TOML, YAML, command lines and calls in Python.
+
+Each gives fields by dotted names. Nothing of a text is run, and none is read without an end to its
+length, its depth and its references.
+"""
+
+import ast
+import json
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final, cast
+
+import yaml
+
+from core.language import _
+
+Fields = dict[str, Any]
+MAX_RECIPE: Final = 1 << 16  # characters
+MAX_DEPTH: Final = 40
+MAX_ALIASES: Final = 10
+MAX_FIELDS: Final = 10_000
+# What PyYAML's constructors let through of texts that are no YAML, beside its own errors.
+_DAMAGE: Final = (
+    yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
+_CALL: Final = re.compile(
+    r"\b(\w*TrainingArguments|(?:SFT|DPO|Reward|GRPO|KTO|ORPO)Config|LoraConfig|"
+    r"BitsAndBytesConfig|from_pretrained|LLM)\s*\("
+)
+_IN_CALL: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|#[^\n]*|[()\[\]{}]")
+_MARKED: Final = {"LoraConfig": {"use_peft": True}, "LLM": {"served_by_vllm": True}}
+_COMMAND: Final = re.compile(
+    r"^\s*(?:\$ )?(?:[A-Z_]+=\S+ +)*(?:vllm|python3?|torchrun|accelerate|deepspeed|trl|"
+    r"llamafactory-cli|axolotl|uv|--)\S*(?: |$)",
+    re.MULTILINE,
+)
+_FLAG: Final = re.compile(r"(?:--|-(?=(?:tp|pp|q)\b))([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
+_SHORT: Final = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "q": "quantization"}
+_PROGRAMS: Final = ("&&", ";", "|", "launch", "serve", "train", "sft", "dpo")
+_TOKENIZER: Final = re.compile(r"(?:Tokenizer|Processor)\.$")
+
+
+class _Loader(yaml.SafeLoader):
+    """Builds plain values, of a text that is not deep and refers back to itself a few times."""
+
+    depth = num_aliases = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        self.num_aliases += self.check_event(yaml.AliasEvent)
+        self.depth += 1
+        if self.depth > MAX_DEPTH or self.num_aliases > MAX_ALIASES:
+            raise ValueError
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+def json_fields(text: str) -> Fields:
+    """Return what an object of JSON holds.
+
+    Raises:
+        ValueError: If it is none, or too deep.
+    """
+    try:
+        return cast("Fields", json.loads(text))
+    except (RecursionError, ValueError) as error:
+        raise ValueError(
+            _("This JSON cannot be read: it is torn, or nested beyond reason.")
+        ) from error
+
+
+def recipe_fields(text: str) -> Fields | None:
+    """Return the fields of a command line, of calls in Python, of TOML or of YAML; else None."""
+    readers: tuple[Callable[[str], object], ...] = (_calls, _command, tomllib.loads, _yaml)
+    for read in readers:
+        try:
+            found = read(text)
+            repr(found)  # a ValueError where a whole number is too long to be written
+        except _DAMAGE:
+            continue
+        if isinstance(found, dict) and found and _is_short(found):
+            return found
+    return None
+
+
+def _yaml(text: str) -> object:
+    return yaml.load(text, _Loader)  # noqa: S506  a SafeLoader with limits
+
+
+def _is_short(fields: Fields) -> bool:
+    """Return whether what refers back to itself ends."""
+    return sum(1 for _field in islice(flat(fields), MAX_FIELDS)) < MAX_FIELDS
+
+
+def flat(fields: Mapping[Any, Any], before: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield fields by their dotted names; dashes of top names as command lines have them.
+
+    >>> dict(flat({"a": {"b": 1}, "max-model-len": 2}))
+    {'a.b': 1, 'max_model_len': 2}
+    """
+    for key, value in fields.items():
+        name = before + (str(key) if before else str(key).replace("-", "_"))
+        if isinstance(value, Mapping) and value and depth < MAX_DEPTH:
+            yield from flat(value, f"{name}.", depth + 1)
+        else:
+            yield name, value
+
+
+def _calls(text: str) -> Fields:
+    fields: Fields = {}
+    for match in _CALL.finditer(text):
+        call = _parsed(text[match.start() : _end_of_call(text, match.end())])
+        if call is None or not (call.keywords or call.args):
+            continue
+        of_tokenizer = _TOKENIZER.search(text, max(0, match.start() - 40), match.start())
+        if match[1] == "from_pretrained" and of_tokenizer:
+            continue
+        if match[1] == "from_pretrained" and call.args:
+            fields.setdefault("pretrained_model_name_or_path", _literal(call.args[0]))
+        found = {each.arg: _literal(each.value) for each in call.keywords if each.arg}
+        if match[1] == "LLM":
+            found |= {"model": _literal(call.args[0])} if call.args else {}
+        fields |= found | _MARKED.get(match[1], {})
+    return fields
+
+
+def _end_of_call(text: str, start: int) -> int:
+    depth = 1
+    for match in _IN_CALL.finditer(text, start):
+        depth += (match[0] in "([{") - (match[0] in ")]}")
+        if depth == 0 or depth > MAX_DEPTH:
+            return match.end()
+    return len(text)
+
+
+def _parsed(text: str) -> ast.Call | None:
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (MemoryError, RecursionError, SyntaxError, ValueError):
+        return None
+    return tree if isinstance(tree, ast.Call) else None
+
+
+def _literal(node: ast.expr) -> object:
+    """Return a value that is written out, the last name of `torch.bfloat16`, else its source."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    try:
+        return ast.literal_eval(node)
+    except (MemoryError, RecursionError, TypeError, ValueError):
+        return f"<{type(node).__name__}>"
+
+
+def _command(text: str) -> Fields:
+    if not _COMMAND.search(text):
+        return {}
+    words = shlex.split(text.replace("\\\n", " "), comments=True)
+    fields: Fields = {}
+    if "vllm" in " ".join(words[:6]):
+        fields["served_by_vllm"] = True
+        after = words.index("serve") + 1 if "serve" in words else len(words)
+        if after < len(words) and not words[after].startswith("-"):
+            fields["model"] = words.pop(after)
+    name = ""
+    for word in words:
+        if flag := _FLAG.fullmatch(word):
+            name = flag[1].replace("-", "_")
+            name = _SHORT.get(name, name) if not word.startswith("--") else name
+            fields[name] = True if flag[2] is None else flag[2]
+        elif word.endswith(".py") or word in _PROGRAMS or word == "-m":
+            name = ""
+        elif name:
+            before = fields[name]
+            several = [*before, word] if isinstance(before, list) else [before, word]
+            fields[name] = word if before is True else several
+    return fields

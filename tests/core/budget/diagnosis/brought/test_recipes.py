@@ -1,0 +1,195 @@
+"""Recipes of other programs: what each says of the plan, and what of it was not understood."""
+
+import pytest
+
+from core.budget.catalogue.optimizers import OPTIMIZERS
+from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.diagnosis.brought.names import model_named
+from core.budget.diagnosis.brought.read import read_brought
+from core.budget.diagnosis.brought.recipes import RECIPES
+from core.budget.diagnosis.brought.record import KINDS
+from core.budget.recipe import CHECKPOINTING
+from pages.shared.plan.plan import BASES, INPUTS, KV_FORMATS, SHARDING, TARGETS, WEIGHT_FORMATS
+from tests.core.budget.diagnosis.brought.made_files import TEXTS
+
+TRAIN = {"work": "train"}
+EXPECTED = {
+    "DEEPSPEED": (
+        "deepspeed", "",
+        {"batch": 2, "optimizer": "adamw", "precision": "mixed_bf16", "sharding": "3",
+         "devices": 8},
+        ("my_extension.level",),
+    ),
+    "DEEPSPEED_AUTO": ("deepspeed", "", {"sharding": "2"}, ()),
+    "CALLS": (
+        "training_arguments", "llama-2-7b",
+        {"length": 2048, "batch": 4, "optimizer": "adam8bit", "precision": "autocast_bf16",
+         "checkpointing": "full", "lora": "nf4_double_quant", "rank": 16, "targets": "qv"},
+        ("dropout_plan",),
+    ),
+    "COMMAND": (
+        "training_arguments", "qwen2.5-7b",
+        {"length": 4096, "batch": 2, "optimizer": "adamw", "kind": "fused", "precision": "fsdp2",
+         "sharding": "3", "checkpointing": "full", "devices": 16, "step": 2 * 4 * 16 * 4096},
+        ("lazy_preprocess",),
+    ),
+    "ARGUMENTS_YAML": (
+        "training_arguments", "",
+        {"length": 1024, "batch": 8, "optimizer": "adafactor", "precision": "autocast_bf16",
+         "checkpointing": "none"},
+        (),
+    ),
+    "ACCELERATE_FSDP": (
+        "accelerate", "",
+        {"precision": "fsdp2", "sharding": "2", "checkpointing": "full", "devices": 16}, (),
+    ),
+    "ACCELERATE_DEEPSPEED": (
+        "accelerate", "", {"precision": "mixed_bf16", "sharding": "3", "devices": 8}, (),
+    ),
+    "AXOLOTL": (
+        "axolotl", "llama-3-8b",
+        {"length": 4096, "batch": 2, "optimizer": "adamw", "precision": "autocast_bf16",
+         "checkpointing": "full", "lora": "nf4_double_quant", "rank": 32, "targets": "all"},
+        ("my_own_switch",),
+    ),
+    "AXOLOTL_FULL": (
+        "axolotl", "llama-3.1-8b",
+        {"length": 8192, "batch": 1, "optimizer": "adamw", "kind": "fused", "precision": "fsdp2",
+         "sharding": "2", "checkpointing": "full"},
+        (),
+    ),
+    "LLAMA_FACTORY": (
+        "llama_factory", "llama-3-8b",
+        {"length": 2048, "batch": 1, "precision": "autocast_bf16", "checkpointing": "full",
+         "lora": "nf4_double_quant", "rank": 8, "targets": "all"},
+        ("my_field",),
+    ),
+    "LLAMA_FACTORY_FULL": (
+        "llama_factory", "qwen2.5-7b",
+        {"length": 2048, "batch": 1, "precision": "mixed_bf16", "sharding": "3",
+         "checkpointing": "none"},
+        (),
+    ),
+    "TORCHTITAN": (
+        "torchtitan", "llama-3.1-8b",
+        {"length": 8192, "batch": 2, "optimizer": "adamw", "kind": "foreach", "tensor": 4,
+         "sequence": True, "stages": 1, "context": 2, "precision": "fsdp2", "reduce": "float32",
+         "sharding": "3", "checkpointing": "selective", "devices": 8 * 4 * 2,
+         "step": 2 * 8 * 8192},
+        ("mine.answer",),
+    ),
+    "VLLM": (
+        "vllm", "llama-3.1-70b",
+        {"work": "serve", "tensor": 4, "devices": 4, "context_length": 32768, "concurrency": 64,
+         "kv": "float8_e4m3fn"},
+        ("my_plugin",),
+    ),
+    "VLLM_MODULE": (
+        "vllm", "llama-2-13b",
+        {"work": "serve", "tensor": 2, "devices": 2, "context_length": 4000,
+         "weights": "int4_group128_affine"},
+        (),
+    ),
+    "VLLM_PYTHON": (
+        "vllm", "qwen3-8b",
+        {"work": "serve", "tensor": 2, "devices": 2, "context_length": 16384}, (),
+    ),
+}  # fmt: skip
+
+
+def read(text):
+    return read_brought(text.encode())
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_recipe_says_what_its_fields_say_and_names_the_others(name):
+    kind, model, settings, ignored = EXPECTED[name]
+    found = read(TEXTS[name])
+    assert (found.kind, found.model, found.ignored) == (kind, model, ignored)
+    assert dict(found.settings) == TRAIN | settings
+
+
+def test_what_the_rows_can_say_is_what_the_inputs_of_the_plan_take():
+    options = {
+        "precision": PRECISIONS, "optimizer": OPTIMIZERS, "checkpointing": CHECKPOINTING,
+        "lora": BASES, "targets": TARGETS, "sharding": SHARDING, "kv": KV_FORMATS,
+        "weights": WEIGHT_FORMATS,
+    }  # fmt: skip
+    for name, (_kind, _model, settings, _ignored) in EXPECTED.items():
+        assert settings.keys() <= INPUTS.keys(), name
+        for setting, possible in options.items():
+            assert settings.get(setting, next(iter(possible))) in possible, (name, setting)
+    from core.budget.diagnosis.brought.recipes import _VALUES
+
+    for setting in options.keys() & _VALUES.keys():
+        assert {*_VALUES[setting].values()} - {""} <= {*options[setting]}, setting
+
+
+def test_every_recipe_is_a_kind_and_its_marks_are_fields_of_it():
+    for kind, row in RECIPES.items():
+        assert kind in KINDS
+        known = {*row["fields"], *row["beyond"], *row["no_bearing"]}
+        assert {*row["marks"]} <= known | {"num_train_epochs", "base_model"}, kind
+
+
+def test_what_no_plan_can_hold_is_named_with_its_value():
+    found = read(TEXTS["DEEPSPEED"])
+    assert any("zero_optimization.offload_optimizer.device = cpu" in each for each in found.notes)
+    found = read(TEXTS["LLAMA_FACTORY_FULL"])
+    assert any("ds_z3_offload_config.json" in each for each in found.notes)
+    found = read(TEXTS["VLLM_MODULE"])
+    assert any("kv_cache_dtype = fp8_e5m2" in each for each in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "stage"),
+    [("FULL_SHARD", "3"), ("SHARD_GRAD_OP", "2"), ("NO_SHARD", "0"), (1, "3"), (2, "2"), (3, "0")],
+)
+def test_the_names_and_numbers_of_fsdp_are_stages(strategy, stage):
+    text = TEXTS["ACCELERATE_FSDP"].replace("strategy: 2", f"strategy: {strategy}")
+    assert read(text).settings["sharding"] == stage
+
+
+@pytest.mark.parametrize(
+    ("fields", "precision"),
+    [
+        ("bf16: true", "autocast_bf16"),
+        ("bf16: true\ntorch_dtype: bfloat16", "pure_bf16"),
+        ("bf16: true\nfsdp: full_shard auto_wrap", "fsdp2"),
+        ("fp16: true\ndeepspeed: zero2.json", "mixed_bf16"),
+        ("bf16: false\nfp16: false", None),
+        ("bf16: false\ntorch_dtype: float32", "fp32"),
+        ("bf16: auto", "autocast_bf16"),
+    ],
+)
+def test_bf16_of_the_trainer_is_autocast_unless_the_weights_are_16_bits_or_sharded(
+    fields, precision
+):
+    found = read(f"per_device_train_batch_size: 1\n{fields}\n")
+    assert found.settings.get("precision") == precision
+
+
+def test_tokens_of_a_step_are_left_open_where_the_devices_are():
+    assert "step" not in read(TEXTS["AXOLOTL"]).settings
+    more = TEXTS["TORCHTITAN"].replace("seq_len", "global_batch_size = 64\nseq_len")
+    assert read(more).settings["step"] == 64 * 8192
+
+
+def test_a_model_is_named_only_where_the_whole_name_is_known():
+    known = {
+        "meta-llama/Llama-3.1-8B-Instruct": "llama-3.1-8b",
+        "meta-llama/Llama-2-7b-chat-hf": "llama-2-7b",
+        "unsloth/Meta-Llama-3.1-8B-bnb-4bit": "llama-3.1-8b",
+        "mistralai/Mistral-7B-Instruct-v0.3": "mistral-7b-v0.3",
+        "/data/models/Qwen2.5-7B-Instruct/": "qwen2.5-7b",
+        "deepseek-ai/DeepSeek-R1": "deepseek-v3",
+        "openai-community/gpt2": "gpt2",
+    }
+    for name, key in known.items():
+        assert model_named(name) == key, name
+    for name in (
+        "mistralai/Mistral-7B-Instruct-v0.2", "deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "",
+        "Qwen/Qwen2.5-Coder-7B", "microsoft/Phi-4-mini-instruct", "nvidia/Llama-3.1-Nemotron-70B",
+        "microsoft/Phi-3-mini-128k-instruct", "llama", "8b",
+    ):  # fmt: skip
+        assert model_named(name) == "", name
