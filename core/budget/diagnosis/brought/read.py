@@ -1,26 +1,27 @@
 """What an engineer brings, recognised by its content and read: nothing of it is ever run."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, Final
 
 from core.budget.catalogue.hf_config import read_config
-from core.budget.catalogue.models import MODELS
+from core.budget.diagnosis.brought.gguf_header import MAGIC, read_gguf
+from core.budget.diagnosis.brought.names import same_model
 from core.budget.diagnosis.brought.recipes import kind_of_recipe, read_recipe
 from core.budget.diagnosis.brought.record import Brought
+from core.budget.diagnosis.brought.tensors import (
+    is_safetensors,
+    read_index,
+    read_safetensors,
+    read_state_dict,
+)
 from core.budget.diagnosis.brought.texts import MAX_RECIPE, flat, json_fields, recipe_fields
 from core.budget.weights.config_notes import config_notes
 from core.language import _
-from core.models.spec import ModelSpec
 from core.units import MIB
 
 MAX_BYTES: Final = 16 * MIB
 _CODE: Final = (b"PK\x03\x04", *(bytes([0x80, protocol]) for protocol in range(2, 6)))
 _CONFIG: Final = ("model_type", "architectures", "hidden_size", "n_embd", "num_hidden_layers")
-_NOT_SHAPE: Final = frozenset(
-    {"name", "published", "beyond", "maker", "source", "guessed", "not_counted", "quantized"}
-    | {"num_mtp_layers"}
-)
 
 
 def read_brought(content: bytes, name: str = "") -> Brought:
@@ -40,6 +41,10 @@ def read_brought(content: bytes, name: str = "") -> Brought:
                 "state_dict as safetensors, or paste the printed names and shapes."
             ).format(name=_file(name))
         )
+    if content.startswith(MAGIC):
+        return read_gguf(content)
+    if is_safetensors(content):
+        return read_safetensors(content)
     if len(content) > MAX_BYTES:
         sentence = _("{name} has more than {most} MiB: bring its first MiB, or the recipe alone.")
         raise ValueError(sentence.format(name=_file(name), most=MAX_BYTES // MIB))
@@ -49,6 +54,8 @@ def read_brought(content: bytes, name: str = "") -> Brought:
 def _read_text(text: str, name: str) -> Brought:
     if text.lstrip().startswith("{"):
         return _read_json(text, name)
+    if printed := read_state_dict(text):
+        return printed
     if len(text) > MAX_RECIPE:
         sentence = _("{name} has {count} characters; a recipe has at most {most}.")
         raise ValueError(
@@ -63,6 +70,8 @@ def _read_text(text: str, name: str) -> Brought:
 
 def _read_json(text: str, name: str) -> Brought:
     found = json_fields(text)
+    if "weight_map" in found:
+        return read_index(found)
     if kind := kind_of_recipe(dict(flat(found))):
         return read_recipe(kind, found)
     if any(field in found for field in _CONFIG):
@@ -77,15 +86,6 @@ def _read_config(text: str, found: Mapping[str, Any]) -> Brought:
         kind="config", model=key, config="" if key else text, named=_name_in(found),
         ignored=spec.not_counted, notes=() if key else config_notes(text),
     )  # fmt: skip
-
-
-def same_model(spec: ModelSpec) -> str:
-    """Return the key of the model of the catalogue that is built exactly so; "" if none is."""
-    names = [each.name for each in fields(spec) if each.name not in _NOT_SHAPE]
-    for key, known in MODELS.items():
-        if all(getattr(known, each) == getattr(spec, each) for each in names):
-            return key
-    return ""
 
 
 def _name_in(found: Mapping[str, Any]) -> str:
