@@ -1,4 +1,4 @@
-"""What a page answers: a sentence, numbers that explain themselves, and code that gives them.
+"""What a page answers: a sentence, and numbers that explain themselves.
 
 The suite reads the sentence and the code of a run, compares the one and runs the other.
 """
@@ -133,20 +133,3 @@ def explained_number(label: str, item: Item) -> None:
 def if_fitted(text: str, *, fits: bool) -> str:
     """Return what is said of a time or a speed: of a plan that does not fit, "if it fitted"."""
     return text if fits else _("{text}, if it fitted").format(text=text)
-
-
-def show_code(name: str, source: str) -> None:
-    """Show Python that reproduces the headline number, closed until asked for.
-
-    It is complete, and runs in the product's folder; the suite finds it by its name and runs it.
-    """
-    cast("dict[str, str]", st.session_state.setdefault(SNIPPETS, {}))[name] = source
-    # Sent only when it is opened: what colours code takes a browser a quarter of a second to load.
-    place = st.expander(
-        _("Show the code"), key=f"{name}_code", icon=":material/code:", on_change="rerun"
-    )
-    if place.open:
-        with place:
-            st.code(source.strip(), language="python", wrap_lines=True)
-            if "core." in source:
-                st.caption(_("Run it in the folder of this dashboard with its own Python."))

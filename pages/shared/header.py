@@ -26,6 +26,7 @@ class _Slots:
     tabs: DeltaGenerator  # for the tabs on a projector, where a line of their own is one too many
     lessons: DeltaGenerator  # filled when all settings of the page are known, as the tools are
     tools: DeltaGenerator  # "Copy link" and the keys
+    question: str  # that the page answers, in the reader's language
 
 
 def begin_run() -> None:
@@ -37,17 +38,18 @@ def page_header(doc: str | None, title: str = "") -> None:
 
     The question is the first line of `doc`; `title` is given if it is not the one of the menu.
     """
-    question = (doc or "").strip().partition("\n")[0]
+    asked = (doc or "").strip().partition("\n")[0]
+    question = _(asked) if asked else ""
     with st.container(key="page_header", horizontal=True, vertical_alignment="center"):
         with st.container(key="page_title", horizontal=True, gap=None):
             name = title or _(page_row(link.current_page()).title)
             st.title(name, anchor=False, width="content")
-            st.caption(_(question) if question else "", width="content")
+            st.caption(question, width="content")
         slots = [
             st.container(key=key, horizontal=True, width="content", vertical_alignment="center")
             for key in ("page_tabs_small", "page_lessons", "page_tools")
         ]
-    st.session_state[_SLOTS] = _Slots(*slots)
+    st.session_state[_SLOTS] = _Slots(*slots, question)
 
 
 def tabs_place() -> DeltaGenerator:
@@ -55,6 +57,11 @@ def tabs_place() -> DeltaGenerator:
     if presenting() and (slots := _slots()):
         return slots.tabs
     return st.container(key="page_tabs", horizontal=True, vertical_alignment="center", gap="small")
+
+
+def question_of_page() -> str:
+    """Return the question under the title; "" before the header stands."""
+    return slots.question if (slots := _slots()) else ""
 
 
 def end_run() -> None:

@@ -23,7 +23,6 @@ from pages.shared.answer import (
     explained_number,
     forget_caveats,
     headline,
-    show_code,
     with_caveats,
 )
 from pages.shared.charts import show_chart
@@ -33,6 +32,7 @@ from pages.shared.poster import poster
 from pages.shared.prose import prose
 from pages.shared.questions import answer_waits, ask_on_demand
 from pages.shared.settings import is_hidden, presenting
+from pages.shared.snippet import show_code
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -154,16 +154,16 @@ def tabbed_page(file: str, doc: str | None, page: Page) -> None:
         if ask := tab.question or page.question:
             ask_on_demand(page.inputs, ask)
     files = _draw(shown, page.inputs.key(key), places)
+    if tab.reading or isinstance(page.reading, str):
+        prose(file, tab.reading or str(page.reading))
+    else:
+        page.reading()
     source = shown.code
     if not source and page.code and chosen.problem is None:
         source = page.code(chosen.case)
     if source:
         with places.code:
             show_code(page.snippet or key, source)
-    if tab.reading or isinstance(page.reading, str):
-        prose(file, tab.reading or str(page.reading))
-    else:
-        page.reading()
     if not is_hidden(page.inputs.page, "poster"):
         _offer_posters(shown, files)
 

@@ -1,5 +1,6 @@
 """Pages opened through the frame, without a browser and without starting child processes."""
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from core.train.run.state import RunState, write_state
 from pages.server import control_right, rate
 from pages.shared import accepts
 from pages.shared.navigation import page_row
+from pages.shared.snippet import notebook
 from tests.made_probe import CPU, PROBE
 
 FRAME = Path(__file__).parents[2] / "pages" / "frame.py"
@@ -71,13 +73,19 @@ def a_run():
 
 @pytest.fixture
 def run_code(capsys):
-    """Return run_code(app, name=""): what a snippet of the page prints, the only or that one."""
+    """Return run_code(app, name=""): what a snippet of the page prints, the only or that one.
+
+    What runs are the cells of its notebook, one after the other.
+    """
 
     def run(app, name=""):
         snippets = app.session_state["snippets"]
         if not name:
             (name,) = snippets
-        exec(compile(snippets[name], name, "exec"), {})  # noqa: S102  what a reader copies
+        space = {}
+        for cell in json.loads(notebook(snippets[name], ""))["cells"]:
+            if cell["cell_type"] == "code":
+                exec(compile(cell["source"], name, "exec"), space)  # noqa: S102  what a reader takes
         return capsys.readouterr().out
 
     return run

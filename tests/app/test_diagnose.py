@@ -139,6 +139,20 @@ def test_a_snapshot_without_a_history_shows_its_segments(send, lang):
     reserved = [bar["x"][0] for bar in bars if bar["y"] == bars[0]["y"]]
     assert sum(reserved) == made.reserved
     assert format_bytes(made.reserved) in app.session_state["headline"]
+    hatched = [bar for bar in bars if bar["marker"]["pattern"]["shape"]]
+    assert [bar["text"] for bar in hatched] == [[""]] * len(hatched), "nobody reads between lines"
+    written = figure_of(app)["layout"]["annotations"]
+    assert {each["text"] for each in written} <= {
+        format_bytes(bar["x"][0]) for bar in hatched
+    }  # fmt: skip
+    assert written[0]["bgcolor"]
+
+
+def test_the_place_for_a_snapshot_speaks_the_readers_unit(open_page):
+    app = open_page(PAGE, diagnose_tab="snapshot", units="GB")
+    (place,) = [each for each in app.get("bidi_component") if "mostBytes" in each.proto.json]
+    assert "268 MB" in place.proto.json
+    assert "MiB" not in place.proto.json
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x04}", b"cos\nsystem\n(S'true'\ntR."])

@@ -24,7 +24,7 @@ from pages.shared.answer import explained_number
 from pages.shared.prose import prose
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import locked, look
-from pages.shared.answer import show_code
+from pages.shared.snippet import show_code
 from pages.shared.tabbed_page import Chart, Page, Shown, Tab, tabbed_page
 d = Inputs("d")
 """

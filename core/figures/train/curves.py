@@ -56,7 +56,7 @@ def curves_picture(
     for (name, values), color, dash in zip(curves.items(), colors, _DASHES, strict=False):
         xs, ys = _thinned(values, axes.first)
         drawing.scatter(
-            x=xs, y=ys, name=name, showlegend=len(curves) > 1,
+            x=xs, y=ys, name=name, showlegend=len(curves) > 1 or bool(points),
             mode="lines" if len(xs) > 40 else "lines+markers",
             line={"color": look.color(color), "width": 3, "dash": dash}, marker={"size": 7},
             hovertemplate="%{x:,}: %{y:.4g}<extra>" + name + "</extra>",

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from core.train.learning.trainer import Trainer
+from core.train.learning.updates import ulp
 from core.train.profiler.results import Histogram, Numbers, TensorRow
 from core.train.profiler.step import surrounded, where_of
 
@@ -86,13 +87,6 @@ def meant_updates(optimizer: Optimizer, weights: Sequence[Tensor]) -> list[Tenso
     return [(moved[id(weight)] - weight.detach().double()).cpu() for weight in weights]
 
 
-def ulps_of(weights: Tensor) -> Tensor:
-    """Return the distance from each weight to the next in its own format, in float64."""
-    sizes = weights.detach().abs()
-    above = torch.nextafter(sizes, torch.full_like(sizes, torch.inf))
-    return above.double() - sizes.double()
-
-
 def _row(name: str, before: Tensor, gradient: Tensor, update: Tensor, after: Tensor) -> TensorRow:
     return TensorRow(
         name=name,
@@ -101,7 +95,7 @@ def _row(name: str, before: Tensor, gradient: Tensor, update: Tensor, after: Ten
         weight=_size(before),
         gradient=_size(gradient),
         update=_size(update),
-        below_half=_share(update.abs() < ulps_of(before) / 2),
+        below_half=_share(update.abs() < ulp(before).double() / 2),
         unmoved=_share(after == before),
         non_finite=sum(int((~torch.isfinite(each)).sum()) for each in (before, gradient)),
     )

@@ -10,7 +10,6 @@ from typing import Any, Final
 import streamlit as st
 
 from core.language import N_
-from core.units import format_bytes
 from pages.components.part import browser_part, translated
 
 # The browser fills in {percent}; a number is the status with which the route refuses.
@@ -35,14 +34,17 @@ _mount = browser_part(
 
 
 def large_file(
-    key: str, path: str, max_bytes: int, on_sent: Callable[[str, str], None], *, disabled: bool
-) -> None:
-    """Show the place; `on_sent` is called with the key of the route's answer and the file's name.
+    key: str, path: str, most: tuple[int, str], on_sent: Callable[[str, str], None], *,
+    disabled: bool,
+) -> None:  # fmt: skip
+    """Show the place for a file of at most so many bytes, in a number and in words.
+
+    `on_sent` is called with the key of the route's answer and the file's name.
 
     Of the route at `path` a GET asks whether a file may come, and a POST brings it; the answer is
     JSON with a "key".
     """
-    size = format_bytes(max_bytes)
+    max_bytes, size = most
     words = {name: text.replace("{size}", size) for name, text in translated(WORDS).items()}
 
     def receive() -> None:

@@ -1,5 +1,6 @@
 """A memory snapshot of the reader's own: what filled the GPU, over the recorded time."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -99,7 +100,8 @@ _READABLE: Final = 0.12  # of the axis: as wide as an amount in a bar
 def choose_snapshot() -> str:
     """Show the place for the file; return what the server has read of it, "" of none."""
     if not is_hidden(ASK.page, "snapshot"):
-        large_file(ASK.key("snapshot"), PATH, MAX_BYTES, _keep, disabled=locked())
+        most = look().format_bytes(MAX_BYTES)
+        large_file(ASK.key("snapshot"), PATH, (MAX_BYTES, most), _keep, disabled=locked())
     key, name = st.session_state.get(SENT, ("", ""))
     answer = snapshots().answer(key)
     if answer:
@@ -331,14 +333,19 @@ def segments_picture(told: Snapshot, planned: float, look: Look) -> Picture:
     rows = [(row, *PARTS[name], size) for name, size in held.items()]
     rows += [(asked, *WORDS[name], size) for name, size in _named(told.peak)]
     shown = [each for each in rows if each[-1]]
+    ends = Counter[str]()
     for title, label, meaning, pattern, size in shown:
+        words = look.format_bytes(size) if size > _READABLE * reach else ""
         drawing.bar(
             x=[size], y=[title], orientation="h", name=_(label),
             marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
-            text=[look.format_bytes(size) if size > _READABLE * reach else ""],
-            textposition="inside", insidetextanchor="middle",
+            text=["" if pattern else words], textposition="inside", insidetextanchor="middle",
             hovertemplate=f"{_(label)}: {look.format_bytes(size)}<extra></extra>",
         )  # fmt: skip
+        ends[title] += size
+        if pattern and words:  # between lines nobody reads: they get a ground
+            middle, ground = ends[title] - size / 2, look.color("background")
+            drawing.note(x=middle, y=title, text=words, bgcolor=ground)
     if planned:
         text = _plan_words(planned, look)
         capacity_line(drawing, planned, text, look, flat=True, longest=reach)

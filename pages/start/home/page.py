@@ -8,11 +8,12 @@ import streamlit as st
 from core.language import _
 from core.train.start.plan import outline_run, plan_run
 from core.units import format_exact
-from pages.shared.answer import headline, show_code
+from pages.shared.answer import headline
 from pages.shared.header import page_header
 from pages.shared.inputs import Inputs
 from pages.shared.lessons import load_lessons
 from pages.shared.questions import ask_on_demand
+from pages.shared.snippet import show_code
 from pages.start.home.question import CODE, ask_largest_part
 from pages.start.home.results import headline_of, search_box, show_found
 from pages.start.home.steps import STEPS, num_first_lessons, show_steps

@@ -22,10 +22,10 @@ from core.units import format_bytes
 from pages.components.live_chart.words import STATES
 from pages.server.classroom import in_class
 from pages.server.control_right import is_teacher, may_control
-from pages.shared.answer import show_code
 from pages.shared.clock import browser_zone, local_time
 from pages.shared.page_links import show_link
 from pages.shared.settings import unit_system
+from pages.shared.snippet import show_code
 from pages.train.live_run.prediction import (
     details,
     headline_text,

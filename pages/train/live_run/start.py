@@ -40,7 +40,7 @@ def begin(
     """Time the device if it was not, start what is prepared, and return its name.
 
     Whoever may only watch is refused here, whatever the browser has sent. Of a refusal the session
-    keeps the sentence under the key `refused`, and which GPU was busy.
+    keeps the sentence under the key `refused`, and for the Start button which GPU was busy.
     """
     with st.status(_("Getting ready …"), expanded=True):
         try:
@@ -58,7 +58,8 @@ def begin(
             return go(prepared).name
         except DeviceBusyError as error:
             st.session_state[refused] = busy_sentence(gpu) or sentence_of(error)
-            st.session_state[f"{refused}_gpu"] = gpu
+            if refused == _REFUSED:  # a fork's sentence is said once, and not taken back
+                st.session_state[_BUSY_GPU] = gpu
         except (ValueError, OSError, TimingError) as error:
             st.session_state[refused] = sentence_of(error)
     return ""

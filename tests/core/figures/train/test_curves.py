@@ -34,6 +34,12 @@ def test_what_no_axis_can_hold_is_left_out_and_stays_in_the_table():
     assert picture.table["loss"][1] == 1e40
 
 
+def test_a_lone_curve_is_named_where_its_validation_losses_are():
+    told = curves_picture({"run": [2.0, 1.0]}, AXES, Look(), points={"run": [(1, 1.5)]})
+    assert all(each.showlegend is not False for each in told.figure.data)
+    assert not curves_picture({"run": [2.0, 1.0]}, AXES, Look()).figure.data[0].showlegend
+
+
 def test_curves_of_different_lengths_share_a_table_and_no_curve_is_told():
     picture = curves_picture({"a": [1.0, 2.0], "b": []}, AXES, Look())
     assert picture.table["b"] == [None, None]
