@@ -67,6 +67,10 @@ class Told:
         """Return whether a number of bytes would be printed so."""
         return abs(self.num_bytes - num_bytes) <= self.error
 
+    def __add__(self, other: "Told") -> "Told":
+        """Return the sum; the errors add up."""
+        return Told(num_bytes=self.num_bytes + other.num_bytes, error=self.error + other.error)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OutOfMemory:
@@ -178,9 +182,9 @@ def _numbers(text: str) -> dict[str, Told]:
     for name, pattern in _PATTERNS.items():
         if match := pattern.search(text):
             number, unit = (each for each in match.groups() if each is not None)
-            found[name] = _told(number, unit)
+            found[name] = read_size(number, unit)
     others = [
-        _told(*match.groups())
+        read_size(*match.groups())
         for match in _PATTERNS["other_process"].finditer(text)
         if not text[: match.start()].endswith("this ")
     ]
@@ -192,7 +196,8 @@ def _numbers(text: str) -> dict[str, Told]:
     return found
 
 
-def _told(number: str, unit: str) -> Told:
+def read_size(number: str, unit: str) -> Told:
+    """Return the bytes that a number and its unit tell: "GB" is 2**30 too, as torch prints it."""
     size = _UNITS[unit.lower()]
     digits = len(number.partition(".")[2])
     return Told(
