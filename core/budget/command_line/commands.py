@@ -36,6 +36,7 @@ WRITTEN: Final = {
     "FLOPs": units.format_flops,
     "FLOP/s": units.format_flops_per_second,
     "s": units.format_seconds,
+    "1": units.format_percent,
 }
 
 
@@ -80,7 +81,7 @@ def _budget_lines(
             indent=2,
         )
         return
-    yield _verdict_line(budget, reason) + _in_brackets(spec)
+    yield verdict_line(budget, reason) + _in_brackets(spec)
     yield from _tree(chosen, budget.item)
     if speeds and not budget.fits:
         yield _("if it fitted:")
@@ -88,7 +89,8 @@ def _budget_lines(
         yield from _tree(chosen, replace(speed, children=()))
 
 
-def _verdict_line(budget: Budget, reason: str) -> str:
+def verdict_line(budget: Budget, reason: str) -> str:
+    """Return whether a budget fits, and what fails first."""
     words = {
         "": _("{name}: {need} of {capacity} a device: {verdict}"),
         "close": _(
@@ -178,6 +180,7 @@ COMMANDS: Final[Mapping[str, Callable[[Namespace], Iterator[str]]]] = {
     "serve": _serve,
     "fits": _fits,
 }
+"""Command -> the lines that it prints; explained.py has those that read what was brought."""
 
 
 def amount_text(item: Item) -> str:

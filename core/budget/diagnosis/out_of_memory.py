@@ -135,6 +135,11 @@ class OutOfMemory:
         return known
 
 
+def is_out_of_memory(text: str) -> bool:
+    """Return whether a text has the words by which torch says that memory ran out."""
+    return _STARTS.search(" ".join(text.split())) is not None
+
+
 def read_out_of_memory(text: str) -> OutOfMemory:
     """Return what the first out-of-memory text in it says.
 

@@ -1,14 +1,15 @@
-"""What an out-of-memory text means, in words."""
+"""What an out-of-memory text and a memory snapshot mean, in words."""
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
 from core.budget.diagnosis.out_of_memory import OutOfMemory
+from core.budget.diagnosis.snapshot.answer import Snapshot
 from core.budget.diagnosis.suspects import TENSORS, Suspect
 from core.budget.planning.plan import Plan
 from core.language import N_, _
-from core.units import ByteUnit, format_bytes
+from core.units import ByteUnit, format_bytes, format_percent
 
 WIDTHS: Final = {2: N_("16 bits"), 4: N_("fp32")}
 _CEILING: Final = re.compile(r"ceil\(([^)]*)\)")
@@ -65,3 +66,24 @@ def what(suspect: Suspect) -> str:
 def product(suspect: Suspect) -> str:
     """Return the rule with its numbers, as people write it: "11,008 × 4,096 × 4"."""
     return _CEILING.sub(r"\1", suspect.item.substituted).replace("*", "×")
+
+
+def snapshot_sentence(told: Snapshot, unit: ByteUnit = "GiB") -> str:
+    """Return the peak and what lies idle; without a history the latter alone."""
+    share = format_percent(told.idle / told.reserved) if told.reserved else format_percent(0)
+    if not told.points:
+        return _(
+            "No history was recorded: {active} of {reserved} reserved lie in tensors, {share} idle"
+        ).format(
+            active=format_bytes(told.active, unit),
+            reserved=format_bytes(told.reserved, unit),
+            share=share,
+        )
+    return _(
+        "Peak {peak} in tensors, {reserved} reserved then; at the end {share} of {end} lies idle"
+    ).format(
+        peak=format_bytes(told.peak.active, unit),
+        reserved=format_bytes(told.peak.reserved, unit),
+        share=share,
+        end=format_bytes(told.reserved, unit),
+    )

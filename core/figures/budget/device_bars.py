@@ -133,7 +133,7 @@ def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:
         for bar in bars
     ]
     drawing.bar(
-        x=[bar.end - bar.amount for bar in bars],
+        x=[bar.end - bar.amount or None for bar in bars],
         y=[bar.label for bar in bars],
         orientation="h",
         name=_("possible overhead"),
@@ -149,7 +149,7 @@ def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:
 
 def _sum_of(bar: DeviceBar, look: Look, *, two_lines: bool) -> str:
     text = f" <b>{look.format_bytes(bar.amount)}</b>"
-    if two_lines:
+    if two_lines and bar.end > bar.amount:
         most = _("up to {size}").format(size=_end(bar, look))
         text += f"<br> {most}"
     return text

@@ -1,15 +1,19 @@
-"""What the page is told: an error text, and the plan that it came from."""
+"""What the page is told: a text or a file, and the plan that it belongs to."""
 
 from dataclasses import dataclass
 from typing import Final
 
-from core.budget.diagnosis.out_of_memory import OutOfMemory, read_out_of_memory
+import streamlit as st
+
+from core.budget.diagnosis.recognise import Told, recognise
 from core.language import _
 from pages.shared.inputs import Inputs
 from pages.shared.plan.plan import SPREAD, TRAINING, Chosen, choose_plan
+from pages.shared.settings import is_hidden, locked
 
 ASK: Final = Inputs("diagnose")
 MAX_CHARS: Final = 4000
+MAX_MEGABYTES: Final = 5
 # An example, of which one number is known: 1002.00 MiB are the token embedding or the head of
 # Llama 3 8B in 16 bits. The others are made up; the words are those of torch since 2.2.
 EXAMPLE: Final = (
@@ -17,34 +21,68 @@ EXAMPLE: Final = (
     "Of the allocated memory 76.40 GiB is allocated by PyTorch, and 1.52 GiB is reserved by "
     "PyTorch but unallocated."
 )
+_TEXT_PX: Final = 100  # more than three lines
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class File:
+    """A file of the reader's own; no link carries it."""
+
+    name: str
+    content: bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """An error's text, and the plan of the reader."""
+    """A text or a file, and the plan of the reader."""
 
     text: str
+    file: File | None
     chosen: Chosen
 
-    def told(self) -> OutOfMemory:
-        """Return what the text says, or raise a ValueError: a snapshot needs none."""
-        return read_out_of_memory(self.text)
+    def told(self) -> Told:
+        """Return what the file says, or without one the text; a snapshot needs neither.
+
+        Raises:
+            UnknownError: If it is of no kind that is read here.
+            UntoldRequestError: If it is an out-of-memory text that names no request.
+        """
+        if self.file is not None:
+            return recognise(self.file.content, self.file.name)
+        return recognise(self.text.encode())
 
 
 def choose_case() -> Case:
     text = ASK.text(
         "text",
-        _("Paste the error"),
+        _("Paste an error, a recipe or a log"),
         default=EXAMPLE,
         max_chars=MAX_CHARS,
+        height=_TEXT_PX,
         help=_(
-            "From “CUDA out of memory” to the end of that sentence; more does no harm. At first an "
-            "example stands here."
+            "An out-of-memory error of torch; a config.json, the settings of a training or of a "
+            "server; lines that a training or a server printed. What it is, is recognised. At "
+            "first an example stands here."
         ),
     )
+    file = _choose_file()
     settings = {
         _("Training"): ("length", *TRAINING),
         _("Devices"): SPREAD,
     }
     chosen = choose_plan(("model", "device", "devices"), settings)
-    return Case(text=text, chosen=chosen)
+    return Case(text=text, file=file, chosen=chosen)
+
+
+def _choose_file() -> File | None:
+    """Show the place for a file and return the file that lies there, instead of the text."""
+    if is_hidden(ASK.page, "file"):
+        return None
+    file = st.file_uploader(
+        _("A file: a recipe, a config.json, a log, the beginning of a checkpoint"),
+        key=ASK.key("file"),
+        max_upload_size=MAX_MEGABYTES,
+        disabled=locked(),
+        label_visibility="collapsed",
+    )
+    return File(name=file.name, content=file.getvalue()) if file else None

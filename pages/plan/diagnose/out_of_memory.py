@@ -13,10 +13,9 @@ from core.figures.budget.frames import rows_of_bars
 from core.figures.budget.stacked_parts import capacity_line, legend_below, small_together, stack
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
-from pages.plan.diagnose.inputs import Case
 from pages.shared.plan.verdict import show_changes
 from pages.shared.settings import look
-from pages.shared.tabbed_page import Chart, Shown, Tab
+from pages.shared.tabbed_page import Chart, Shown
 
 CODE: Final = """
 # What torch asks the device for, {asked}, is a whole segment: see its caching allocator.
@@ -40,9 +39,8 @@ _ROOM: Final = 1.08
 HEIGHT_PX: Final = 400
 
 
-def out_of_memory(case: Case) -> Shown:
+def show_out_of_memory(told: OutOfMemory, plan: Plan) -> Shown:
     """Show the error's numbers beside the plan's, and the tensor of that size."""
-    told, plan = case.told(), case.chosen.plan
     suspects = find_suspects(told, plan.spec, plan.recipe, plan.cluster)
     moments = step_totals(plan)
     fitting = moment_of(told.allocated, moments) if told.allocated else None
@@ -178,6 +176,3 @@ def _code(told: OutOfMemory, suspects: Sequence[Suspect]) -> str:
     if not suspects:
         return ""
     return CODE.format(asked=_exact(told.requested.num_bytes), python=suspects[0].item.python)
-
-
-TAB: Final = Tab(label=N_("Out of memory"), show=out_of_memory)

@@ -1,8 +1,9 @@
-"""Why did it run out of memory?"""
+"""What does this error, recipe or log say?"""
 
 from core.budget.diagnosis.out_of_memory import UntoldRequestError
+from core.budget.diagnosis.recognise import UnknownError
 from core.language import N_
-from pages.plan.diagnose import out_of_memory, snapshot
+from pages.plan.diagnose import door, snapshot
 from pages.plan.diagnose.inputs import ASK, choose_case
 from pages.plan.diagnose.question import ask_what_was_asked_for
 from pages.shared.plan.verdict import plan_line, refusal
@@ -15,6 +16,8 @@ def refuse_text_or_plan(problem: ValueError) -> Shown:
         return refused_inputs(
             N_("This text does not say which request ran out of memory."), problem
         )
+    if isinstance(problem, UnknownError):
+        return refused_inputs(N_("This was not recognised."), problem)
     return refusal(problem)
 
 
@@ -25,7 +28,7 @@ tabbed_page(
         inputs=ASK,
         choose=choose_case,
         line=lambda case: plan_line(case.chosen, "train"),
-        tabs={"memory": out_of_memory.TAB, "snapshot": snapshot.TAB},
+        tabs={"memory": door.TAB, "snapshot": snapshot.TAB},
         question=ask_what_was_asked_for,
         refusal=refuse_text_or_plan,
         snippet="suspect",

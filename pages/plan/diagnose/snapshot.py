@@ -7,6 +7,7 @@ from typing import Final
 import streamlit as st
 
 from core.budget.diagnosis.moments import step_totals
+from core.budget.diagnosis.sentences import snapshot_sentence
 from core.budget.diagnosis.snapshot.answer import (
     BACKWARD,
     BEFORE,
@@ -26,7 +27,6 @@ from core.figures.budget.frames import framed, rows_of_bars
 from core.figures.budget.stacked_parts import capacity_line, legend_below
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
-from core.units import format_percent
 from pages.components.large_file.large_file import large_file
 from pages.plan.diagnose.inputs import ASK, Case
 from pages.server.snapshots import PATH, snapshots
@@ -134,7 +134,7 @@ def show_snapshot(case: Case, answer: str) -> Shown:
     planned, notes = _planned(case.chosen.plan, told)
     draw = history_picture if told.points else segments_picture
     return Shown(
-        headline=sentence(told),
+        headline=snapshot_sentence(told, look().unit),
         charts=[Chart(picture=draw(told, planned, look()), file_name="memory-snapshot")],
         notes=[*_notes(told), *notes],
         below=lambda: _show_blocks(told),
@@ -144,25 +144,6 @@ def show_snapshot(case: Case, answer: str) -> Shown:
 
 def _show_how_to_record() -> None:
     st.code(RECORD.strip())
-
-
-def sentence(told: Snapshot) -> str:
-    """Return the peak and what lies idle; without a history the latter alone."""
-    share = format_percent(told.idle / told.reserved) if told.reserved else format_percent(0)
-    show = look().format_bytes
-    if not told.points:
-        text = _(
-            "No history was recorded: {active} of {reserved} reserved lie in tensors, {share} idle"
-        )
-        return text.format(active=show(told.active), reserved=show(told.reserved), share=share)
-    return _(
-        "Peak {peak} in tensors, {reserved} reserved then; at the end {share} of {end} lies idle"
-    ).format(
-        peak=show(told.peak.active),
-        reserved=show(told.peak.reserved),
-        share=share,
-        end=show(told.reserved),
-    )
 
 
 def _planned(plan: Plan, told: Snapshot) -> tuple[float, Sequence[str]]:
@@ -386,6 +367,6 @@ TAB: Final = Tab(
     label=N_("Memory snapshot"),
     show=show_snapshot,
     choose=choose_snapshot,
-    unseen=("text",),
+    unseen=("text", "file"),
     reading="snapshot",
 )

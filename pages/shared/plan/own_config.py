@@ -155,7 +155,11 @@ def _fields(text: str) -> set[str]:
 
 def _keep_pasted(inputs: Inputs) -> None:
     """Bring what was pasted to where the address or the session keeps it."""
-    text = str(st.session_state[inputs.key("config_text")])
+    keep_config(inputs, str(st.session_state[inputs.key("config_text")]))
+
+
+def keep_config(inputs: Inputs, text: str) -> None:
+    """Make a config.json the reader's own model, as if it had been pasted."""
     _keep(inputs, _compact(text) or text)
 
 

@@ -113,11 +113,22 @@ class Setting:
         label: A message id.
         show: Draws the input of that name and returns what it says.
         words: Returns a value of it as the reader sees it.
+        options: What can be chosen; none where it is a field or a switch.
     """
 
     label: str
     show: Callable[[str], Any]
     words: Callable[[Any], str] = str
+    options: Sequence[Any] = ()
+
+    def nearest(self, value: Any) -> Any:  # noqa: ANN401
+        """Return the value if it can be chosen, else the next larger number; None if none can."""
+        if not self.options or value in self.options:
+            return value
+        numbers = [each for each in self.options if isinstance(each, int | float)]
+        if not numbers or not isinstance(value, int | float):
+            return None
+        return min((each for each in numbers if each >= value), default=numbers[-1])
 
 
 def _choice(
@@ -138,7 +149,7 @@ def _choice(
         more = {"help": _(help)} if help else {}
         return draw(name, _(label), tuple(options), default=default, labels=word, **more)
 
-    return Setting(label, show, word)
+    return Setting(label, show, word, tuple(options))
 
 
 def _number(label: str, low: float, high: float, default: float, step: float) -> Setting:

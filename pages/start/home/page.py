@@ -15,7 +15,7 @@ from pages.shared.lessons import load_lessons
 from pages.shared.questions import ask_on_demand
 from pages.shared.snippet import show_code
 from pages.start.home.question import CODE, ask_largest_part
-from pages.start.home.results import headline_of, search_box, show_found
+from pages.start.home.results import headline_of, search_box, show_door, show_found
 from pages.start.home.steps import STEPS, num_first_lessons, show_steps
 from pages.start.home.train_now import WISH, show_last_run, show_train_now
 
@@ -49,6 +49,7 @@ top = st.container()
 start, asked = st.columns(2, gap="large")
 with asked:
     query, found = search_box(ASK)
+    show_door(query)
 with top:
     headline(headline_of(found) if found else invitation())
 with start:

@@ -41,6 +41,24 @@ def search_box(ask: Inputs) -> tuple[str, Found | None]:
     return query, find_all(query) if query.strip() else None
 
 
+def show_door(query: str) -> None:
+    """Show the way to Diagnose, with what was asked if that is something it reads."""
+    label, settings = _("Or bring an error, a recipe, a log or a file"), {}
+    if query.strip() and _is_read(query):
+        label, settings = _("Diagnose reads this, and says what it means"), {"diagnose_text": query}
+    page_links.show_link("plan/diagnose", label, settings, icon=":material/troubleshoot:")
+
+
+def _is_read(query: str) -> bool:
+    from core.budget.diagnosis.recognise import recognise  # only who searches waits for it
+
+    try:
+        recognise(query.encode())
+    except ValueError:
+        return False
+    return True
+
+
 def headline_of(found: Found) -> str:
     if found.error:
         return f"`{found.error.line}`"

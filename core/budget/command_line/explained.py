@@ -1,0 +1,158 @@
+"""What was brought, explained in a terminal; and whether a recipe fits, with a status for CI."""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from core.budget.budget import Budget
+from core.budget.catalogue.devices import DEVICES
+from core.budget.check import check_choice
+from core.budget.command_line.commands import amount_text, verdict_line
+from core.budget.command_line.settings import Settings, read_settings
+from core.budget.diagnosis.brought.read import MAX_BYTES
+from core.budget.diagnosis.brought.record import KINDS, Brought
+from core.budget.diagnosis.logs import Log, answer_log
+from core.budget.diagnosis.out_of_memory import OutOfMemory
+from core.budget.diagnosis.planned import planned
+from core.budget.diagnosis.recognise import Told, recognise
+from core.budget.diagnosis.sentences import (
+    out_of_memory_sentence,
+    product,
+    snapshot_sentence,
+    what,
+)
+from core.budget.diagnosis.snapshot.answer import as_snapshot, read_in_child
+from core.budget.diagnosis.suspects import find_suspects
+from core.budget.fits.matrix import first_failing
+from core.budget.planning.plan import Plan
+from core.budget.serving.memory import inference_budget
+from core.budget.training.memory import training_budget
+from core.language import _
+
+STANDARD_INPUT: Final = "-"
+DEFAULT_MODEL: Final = "llama-3.1-8b"
+_PICKLE: Final = b"\x80"  # how a pickle of protocol 2 and later begins
+
+
+def explain(chosen: Namespace) -> tuple[Sequence[str], int]:
+    """Return the lines that say what a text or a file means, and 0."""
+    content, name = _content(chosen.file)
+    if content.startswith(_PICKLE) and name:
+        return _written(chosen, {"sentence": _of_snapshot(Path(chosen.file))}), 0
+    told = recognise(content, name)
+    return _written(chosen, _answer(told, _plan(chosen, told))), 0
+
+
+def fits_on(chosen: Namespace) -> tuple[Sequence[str], int]:
+    """Return the lines that say whether a recipe fits on these devices, and 1 if it does not."""
+    kind, _colon, count = chosen.on.partition(":")
+    check_choice("device", kind, tuple(DEVICES))
+    content, name = _content(chosen.model)
+    told = recognise(content, name)
+    if not isinstance(told, Brought):
+        raise ValueError(  # noqa: TRY004  what a reader brings is a value
+            _("{file} is no recipe and no config.json.").format(file=chosen.model)
+        )
+    asked = [f"device={kind}", *([f"num_devices={count}"] if count else [])]
+    plan = _plan(chosen, told, asked)
+    budget = _budget(plan)
+    answer = {"sentence": _verdict(budget), "fits": budget.fits, "verdict": budget.verdict,
+              "need": budget.item.amount, "capacity": budget.capacity}  # fmt: skip
+    return _written(chosen, answer | _of_file(told)), int(budget.verdict == "too_big")
+
+
+def _content(file: str) -> tuple[bytes, str]:
+    """Return what is read of a file or of standard input, and the file's name.
+
+    Of a checkpoint, which is no text, the beginning is enough.
+    """
+    try:
+        if file == STANDARD_INPUT:
+            return sys.stdin.buffer.read(MAX_BYTES + 1), ""
+        with Path(file).open("rb") as opened:
+            content = opened.read(MAX_BYTES + 1)
+            end = MAX_BYTES if b"\0" in content[:8] else len(content)
+            return content[:end], Path(file).name
+    except OSError as error:
+        raise ValueError(_("{file} cannot be read: {reason}", file=file, reason=error)) from error
+
+
+def _plan(chosen: Namespace, told: Told, asked: Sequence[str] = ()) -> Plan:
+    """Return the plan that the command line sets, on top of what was told, or of the defaults."""
+    model = chosen.of or (told.model if isinstance(told, Brought) else "") or DEFAULT_MODEL
+    found = read_settings(model, [*chosen.settings, *asked])
+    plan = Plan(
+        spec=found.spec, cluster=found.cluster, recipe=found.recipe, serving=found.plan,
+    )  # fmt: skip
+    if not isinstance(told, Brought):
+        return plan
+    own = replace(told, model="", config="") if chosen.of else told
+    return _with_told(planned(own, plan), found)
+
+
+def _with_told(plan: Plan, found: Settings) -> Plan:
+    """Return the plan in which the command line has the last word."""
+    parts: dict[str, Any] = {
+        "recipe": (plan.recipe, found.recipe),
+        "cluster": (plan.cluster, found.cluster),
+        "serving": (plan.serving, found.plan),
+    }
+    for name, (part, said) in parts.items():
+        own = {each.name for each in fields(part)} & found.told
+        parts[name] = replace(part, **{each: getattr(said, each) for each in own})
+    return replace(plan, **parts)
+
+
+def _answer(told: Told, plan: Plan) -> dict[str, Any]:
+    if isinstance(told, OutOfMemory):
+        suspects = find_suspects(told, plan.spec, plan.recipe, plan.cluster)
+        others = [f"{what(each)}: {product(each)}" for each in suspects[1:]]
+        return {"sentence": out_of_memory_sentence(told, suspects, plan), "notes": others}
+    if isinstance(told, Log):
+        answer = answer_log(told, plan)
+        numbers = [f"{_(each.name)}: {amount_text(each)}" for each in answer.headline]
+        beside = [f"{_(each.name)}: {amount_text(each)}" for each in answer.beside]
+        return {"sentence": _("; ").join(numbers), "notes": [*answer.notes, *beside]}
+    return {"sentence": _verdict(_budget(plan))} | _of_file(told)
+
+
+def _of_file(told: Brought) -> dict[str, Any]:
+    return {
+        "kind": _(KINDS[told.kind]),
+        "model": told.model or told.named,
+        "settings": dict(told.settings),
+        "ignored": list(told.ignored),
+        "notes": list(told.notes),
+    }
+
+
+def _of_snapshot(file: Path) -> str:
+    return snapshot_sentence(as_snapshot(read_in_child(file)))
+
+
+def _budget(plan: Plan) -> Budget:
+    if plan.work == "serve":
+        serving = replace(plan.serving, tensor=plan.num_devices)
+        return inference_budget(plan.spec, serving, plan.cluster)
+    return training_budget(plan.spec, plan.accumulated, plan.cluster)
+
+
+def _verdict(budget: Budget) -> str:
+    failing = first_failing(budget.largest, budget.capacity)
+    return verdict_line(budget, failing.name if failing else "")
+
+
+def _written(chosen: Namespace, answer: dict[str, Any]) -> Sequence[str]:
+    """Return an answer as JSON, or its sentence first and a line for each thing beside it."""
+    if chosen.json:
+        return [json.dumps(answer, indent=2, ensure_ascii=False)]
+    lines = [f"{name} = {value}" for name, value in answer.get("settings", {}).items()]
+    lines += answer.get("notes", ())
+    if ignored := answer.get("ignored"):
+        text = _("Not understood, and so without effect: {fields}.")
+        lines.append(text.format(fields=_(", ").join(ignored)))
+    return [answer["sentence"], *(f"  {line}" for line in lines)]

@@ -1,0 +1,23 @@
+"""The plan that a recipe or a checkpoint's header describes, on top of one that is there."""
+
+from dataclasses import replace
+
+from core.budget.catalogue.hf_config import read_config
+from core.budget.catalogue.models import MODELS
+from core.budget.diagnosis.brought.record import Brought
+from core.budget.planning.plan import Plan
+from core.budget.planning.settings import RELEASED, with_settings
+
+
+def planned(told: Brought, base: Plan) -> Plan:
+    """Return the plan with what was told; what the file leaves open stays as it is.
+
+    Raises:
+        ValueError: If the model or its split cannot be; the sentence says why.
+    """
+    if told.model:
+        spec = MODELS[told.model]
+    else:
+        spec = read_config(told.config) if told.config else base.spec
+    weights = {} if spec == base.spec else {"weights": RELEASED}
+    return with_settings(replace(base, spec=spec), weights | dict(told.settings))

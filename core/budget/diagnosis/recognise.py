@@ -1,0 +1,49 @@
+"""What a reader brings, recognised by its content: an out-of-memory text, a log, a file."""
+
+from contextlib import suppress
+from typing import Final
+
+from core.budget.diagnosis.brought.read import read_brought
+from core.budget.diagnosis.brought.record import Brought
+from core.budget.diagnosis.logs import Log, read_log
+from core.budget.diagnosis.measured import MARK, MeasuredPeak, read_measured
+from core.budget.diagnosis.out_of_memory import OutOfMemory, is_out_of_memory, read_out_of_memory
+from core.language import N_, _
+
+ELSEWHERE: Final = {
+    N_("This looks like a memory snapshot: the tab Memory snapshot reads it."): (
+        b"\x80", b"device_traces",
+    ),
+    N_("This is a trace of torch.profiler: the page Step profiler reads it, under Operators."): (
+        b"{", b'"traceEvents"',
+    ),
+}  # fmt: skip
+"""Where else something is read -> how it begins, and what is in it."""
+Told = OutOfMemory | MeasuredPeak | Log | Brought
+
+
+class UnknownError(ValueError):
+    """What was brought is of no kind that is read here, or cannot be read."""
+
+
+def recognise(content: bytes, name: str = "") -> Told:
+    """Return what a text or a file says; its name is only a hint.
+
+    Raises:
+        UntoldRequestError: If it is an out-of-memory text that names no request.
+        UnknownError: If it is of no kind that is read here, or too long; the sentence says why.
+    """
+    for words, (begin, mark) in ELSEWHERE.items():
+        if content.lstrip().startswith(begin) and mark in content:
+            raise UnknownError(_(words))
+    text = ""
+    with suppress(UnicodeDecodeError):
+        text = content.decode("utf-8-sig")
+        if is_out_of_memory(text):
+            return read_out_of_memory(text)
+        with suppress(ValueError):
+            return read_log(text)
+    try:
+        return read_measured(text) if MARK in text else read_brought(content, name)
+    except ValueError as error:
+        raise UnknownError(str(error)) from error

@@ -1,0 +1,124 @@
+"""What was brought, as a terminal and as continuous integration read it."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from core.__main__ import main
+from core.budget.catalogue.models import MODELS
+from tests.core.budget.diagnosis.made_snapshot import two_steps
+
+OOM = "CUDA out of memory. Tried to allocate 172.00 MiB"
+RECIPE = {
+    "train_micro_batch_size_per_gpu": 1,
+    "bf16": {"enabled": True},
+    "zero_optimization": {"stage": 3},
+    "wall_clock_breakdown": False,
+    "made_up": 1,
+}
+
+
+@pytest.fixture
+def said(capsys, tmp_path):
+    """Return said(*arguments, content=...): the status and what was printed of a file's content."""
+
+    def run(command, *arguments, content=b""):
+        path = tmp_path / "brought"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        status = main([command, str(path), *arguments])
+        caught = capsys.readouterr()
+        return status, caught.out, caught.err
+
+    return run
+
+
+def test_an_error_is_explained_by_the_size_that_its_model_has(said):
+    status, out, _err = said("explain", "--of", "llama-2-7b", content=OOM)
+    assert status == 0
+    assert "11,008 × 4,096 × 4" in out.splitlines()[0]
+    assert "22,016 × 4,096 × 2" in out
+
+
+def test_an_error_comes_from_standard_input_too(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(OOM.encode())))
+    assert main(["explain", "-", "--of", "llama-2-7b", "--json"]) == 0
+    assert "11,008 × 4,096 × 4" in json.loads(capsys.readouterr().out)["sentence"]
+
+
+def test_a_recipe_is_held_against_devices_and_the_status_says_whether_it_fits(said):
+    for device, status in {"h100-sxm:8": 0, "h100-sxm:1": 1}.items():
+        found, out, _err = said(
+            "fits", "--on", device, "--of", "llama-3.1-8b", "--json", content=json.dumps(RECIPE)
+        )
+        told = json.loads(out)
+        assert found == status
+        assert told["fits"] is (status == 0)
+        assert told["settings"]["sharding"] == "3"
+        assert any("made_up" in name for name in told["ignored"])
+
+
+def test_what_the_command_line_sets_counts_more_than_the_file(said):
+    needs = [
+        json.loads(
+            said(
+                "fits", "--on", "h100-sxm:8", "--of", "llama-3.1-8b", "--json",
+                *settings, content=json.dumps(RECIPE),
+            )[1]
+        )["need"]
+        for settings in ([], ["--set", "batch_size=8"], ["--set", "zero_stage=0"])
+    ]  # fmt: skip
+    assert needs[0] < needs[1]
+    assert needs[0] < needs[2]
+
+
+def test_a_log_gives_its_mfu(said):
+    line = "step: 10  loss: 7.2  memory: 47.65GiB(50.1%)  tps: 5,760  tflops: 333.6  mfu: 33.73%"
+    _status, out, _err = said("explain", "--of", "llama-3.1-8b", content=line)
+    assert "MFU" in out.splitlines()[0]
+    assert "47.7 GiB" in out
+
+
+def test_a_snapshot_is_read_in_a_process_of_its_own(said):
+    import pickle
+
+    _status, out, _err = said("explain", content=pickle.dumps(two_steps().dump()))
+    assert out.startswith("Peak ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "content", "text"),
+    [
+        (("explain",), b"hello", ""),
+        (("explain",), b"\x00" * 100, ""),
+        (("fits", "--on", "h100-sxm:8"), OOM.encode(), "no recipe"),
+        (("fits", "--on", "abacus:8"), b"{}", "device is 'abacus'"),
+    ],
+)
+def test_what_cannot_be_read_ends_with_a_sentence_and_status_2(said, arguments, content, text):
+    command, *others = arguments
+    status, out, err = said(command, *others, content=content)
+    assert status == 2
+    assert out == ""
+    assert text in err
+    assert "Traceback" not in err
+
+
+def test_a_file_that_is_not_there_is_named(capsys):
+    assert main(["explain", "nowhere/at/all"]) == 2
+    assert "nowhere/at/all cannot be read" in capsys.readouterr().err
+
+
+def test_the_model_of_a_config_is_the_one_that_is_counted(said):
+    """A shape of the catalogue is recognised by its config alone."""
+    spec = MODELS["llama-3.1-8b"]
+    config = {
+        "model_type": "llama", "architectures": ["LlamaForCausalLM"],
+        "hidden_size": spec.hidden_dim, "num_hidden_layers": spec.num_layers,
+        "num_attention_heads": spec.num_heads, "num_key_value_heads": spec.num_kv_heads,
+        "intermediate_size": spec.ffn_dim, "vocab_size": spec.vocab_size,
+        "max_position_embeddings": spec.seq_len, "tie_word_embeddings": False,
+    }  # fmt: skip
+    _status, out, _err = said("fits", "--on", "h100-sxm:8", "--json", content=json.dumps(config))
+    assert json.loads(out)["model"] == "llama-3.1-8b"
