@@ -101,6 +101,7 @@ def finish(
         error=_failure(session, assembly, error) if error else None,
         jacobian=session.jacobian,
         torch_version=torch.__version__,
+        printed=session.printed,
     )
 
 

@@ -223,6 +223,7 @@ class Capture:
     error: Failure | None = None  # what ended it early; what was captured until then is kept
     jacobian: tuple[tuple[tuple[float, ...], ...] | None, ...] = ()
     torch_version: str = ""  # "2.13.0"
+    printed: tuple[str, ...] = ()  # what the program prints, a text each time
 
     @property
     def order(self) -> tuple[str, ...]:

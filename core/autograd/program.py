@@ -14,6 +14,7 @@ from core.autograd.engine import Moment
 from core.autograd.forward import Limits
 from core.autograd.graph import Capture, EventKind, TensorInfo
 from core.autograd.session import Session
+from core.expressions import ExpressionError
 from core.expressions.grammar import names_given, parse
 from core.expressions.interpreter import evaluate
 from core.expressions.limits import GRADIENTS
@@ -23,7 +24,7 @@ from core.language import _
 from core.models.chance import alone_with_chance
 
 DEFAULT: Final = Limits()
-_READS: Final = {"grad", "requires_grad", "is_leaf", "shape", "data"}
+_READS: Final = {"grad", "requires_grad", "is_leaf", "shape", "ndim", "dtype", "data"}
 
 
 def capture_program(
@@ -104,7 +105,12 @@ class _Run:
         """
         program = parse(source, GRADIENT.syntax)
         self._names = names_given(program)
-        ended = evaluate(program, self._session.inputs, GRADIENTS, GRADIENT, self.execute)
+        try:
+            ended = evaluate(program, self._session.inputs, GRADIENTS, GRADIENT, self.execute)
+        except ExpressionError as refused:
+            self._session.printed = refused.printed
+            raise
+        self._session.printed = ended.printed
         result = next(reversed(list(tensors_in(ended.result))), None)
         if result is not None and result.requires_grad and not self._session.engine.passes:
             self._session.backward(result)

@@ -36,6 +36,7 @@ class Session:
         self.inputs = {name: _copy(x) for name, x in leaves.items()}
         self._module = module
         self._jacobian_of = jacobian_of
+        self.printed: tuple[str, ...] = ()
         self.jacobian: tuple[Matrix | None, ...] = ()
         parameters = dict(module.named_parameters()) if module is not None else {}
         buffers = dict(module.named_buffers()) if module is not None else {}

@@ -44,10 +44,12 @@ class ExpressionError(ValueError):
         message: Why, and what to write instead, in the reader's language.
         line: From 1.
         column, end_column: From 0, in characters; the end is excluded.
+        printed: What the program had printed before.
         torch_message: What PyTorch or einops itself said, word for word; empty if nobody asked it.
     """
 
     def __init__(self, message: str, span: Span, torch_message: str = "") -> None:
         super().__init__(message)
         self.message, self.torch_message = message, torch_message
+        self.printed: tuple[str, ...] = ()
         self.line, self.column, self.end_column = span.line, span.column, span.end_column

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from core.expressions.dispatch import Watching, storage_id
 from core.expressions.error import ExpressionError, Span
-from core.expressions.limits import Limits
+from core.expressions.limits import MAX_VALUES, Limits
 from core.expressions.methods import GRADIENT_METHODS, NUM_PARTS
 from core.expressions.operation import INDEX, WRITE, Operation, Value, tensors_in
 from core.language import _
@@ -67,6 +67,8 @@ class Execution:
             message = _("More than {limit} steps; shorten the program.")
             _refuse(operation, message, limit=self._limits.num_steps)
         self.check_time(operation.span)
+        if operation.call.is_written_out:
+            self.check_written(operation.arguments, operation.span)
         if self._records_gradients:
             self._remember(operation)
         if operation.call.is_stateful:  # no dry run foretells it: it is counted as it runs
@@ -80,7 +82,7 @@ class Execution:
         except _REFUSALS:
             was_refused = True
         result = self._run(operation)
-        if was_refused or operation.call.reads_values:
+        if was_refused or operation.reads_values:
             self._check_result(operation, result)
         return result
 
@@ -99,6 +101,14 @@ class Execution:
         if time.monotonic() > self._ends:
             message = _("The program took longer than {seconds} s.")
             raise ExpressionError(message.format(seconds=self._limits.seconds), span)
+
+    def check_written(self, values: Value, span: Span) -> None:
+        """Refuse to write out more elements than can be read."""
+        count = sum(x.numel() for x in tensors_in(values))
+        if count > MAX_VALUES:
+            message = _("{count} elements are too many to write out; the limit is {limit}.")
+            counts = {"count": format_exact(count), "limit": format_exact(MAX_VALUES)}
+            raise ExpressionError(message.format(**counts), span)
 
     # gradients
 
@@ -126,7 +136,7 @@ class Execution:
             self._check_num_outputs(operation, count_parts(*operation.arguments))
         if operation.call is WRITE:  # as many elements as may be read may be written
             self._foretell(replace(operation, call=INDEX, arguments=operation.arguments[:2]))
-        if operation.call.reads_values:
+        if operation.reads_values:
             self._check_unknown(operation)
             return
         if operation.call is INDEX and (read := read_by(operation.arguments[1])):
@@ -229,8 +239,9 @@ def shadow(value: Value) -> Value:
         num_elements = value.untyped_storage().nbytes() // value.element_size()
         storage = torch.empty(num_elements, dtype=value.dtype, device="meta")
         return storage.as_strided(value.shape, value.stride(), value.storage_offset())
-    if type(value) in {tuple, list}:
-        return type(value)(shadow(each) for each in value)
+    if isinstance(value, tuple | list):
+        parts = [shadow(each) for each in value]
+        return parts if isinstance(value, list) else tuple(parts)
     return value
 
 

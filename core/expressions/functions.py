@@ -1,7 +1,9 @@
 """What may be called by its name: torch's functions, einops' four, and the names of dtypes."""
 
 import inspect
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import einops
@@ -9,68 +11,107 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812  the field's own name
 
-from core.expressions.signature import Call, Run, as_tuple, table_of
+from core.expressions.methods import METHODS
+from core.expressions.signature import Call, Parameter, as_tuple, table_of
 
 
-def _named(run: Run, *names: str) -> Run:
-    """Return a function whose last arguments are handed on by these names."""
-
-    def call(*arguments: Any) -> Any:  # noqa: ANN401
-        at = len(arguments) - len(names)
-        return run(*arguments[:at], **dict(zip(names, arguments[at:], strict=True)))
-
-    return call
-
-
-def _own(module: object, *signatures: str) -> dict[str, Call]:
+def _own(module: object, *signatures: str, **marks: bool) -> dict[str, Call]:
     """Return rows that hand their arguments to the module's function of that very name."""
-    prefix = "F" if module is F else "torch"
+    prefix = {torch: "torch", F: "F", math: "math"}[module]
     rows = {f"{prefix}.{each}": getattr(module, each.partition("(")[0]) for each in signatures}
-    return table_of(rows)
+    return table_of(rows, hands_on=True, **marks)
+
+
+def _of_methods(methods: Mapping[str, Call]) -> dict[str, Call]:
+    """Return torch's functions of the same names, which take the tensor first."""
+    first = Parameter("input", ("tensor",))
+    return {
+        f"torch.{name}": replace(
+            call, name=f"torch.{name}", parameters=(first, *map(_of_function, call.parameters))
+        )
+        for name, call in methods.items()
+        if callable(getattr(torch, name, None))
+    }
+
+
+def _of_function(parameter: Parameter) -> Parameter:
+    """Return a parameter as a function takes it: several numbers stand in a tuple."""
+    kinds = tuple(kind.removeprefix("*") for kind in parameter.kinds)
+    return replace(parameter, kinds=kinds)
+
+
+def _whole_numbers(
+    low: int,
+    high: int | Sequence[int],
+    size: int | Sequence[int] | None,
+    generator: torch.Generator | None,
+) -> Tensor:
+    """Return whole numbers below a bound: the lower one may be left out."""
+    low, high, size = (0, low, high) if size is None else (low, high, size)
+    return torch.randint(low, high, as_tuple(size), generator=generator)
 
 
 _DTYPES: Final = (
-    *("float64", "double", "float32", "float", "float16", "half", "bfloat16", "complex64"),
-    *("int64", "long", "int32", "int", "int16", "int8", "uint8", "bool"),
+    *("float64", "double", "float32", "float", "float16", "half", "bfloat16"),
+    *("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"),
+    *("complex32", "chalf", "complex64", "cfloat", "complex128", "cdouble"),
+    *("int64", "long", "int32", "int", "int16", "short", "int8", "bool"),
+    *("uint8", "uint16", "uint32", "uint64"),
 )
 _FORMATS: Final = ("channels_last", "contiguous_format", "preserve_format")
 CONSTANTS: Final[Mapping[str, Any]] = {
-    f"torch.{name}": getattr(torch, name) for name in (*_DTYPES, *_FORMATS, "inf", "nan")
-}
+    f"torch.{name}": getattr(torch, name) for name in (*_DTYPES, *_FORMATS, "inf", "nan", "pi", "e")
+} | {f"math.{name}": getattr(math, name) for name in ("inf", "nan", "pi", "e")}
+_TYPED: Final = "*, dtype dtype|None = None"
+
+
+def _made(typed: str) -> dict[str, Call]:
+    """Return what makes a tensor, with these arguments at the end."""
+    return _own(
+        torch,
+        f"tensor(data data, {typed})",
+        *(f"{name}(size *ints, {typed})" for name in ("zeros", "ones")),
+        f"full(size ints, fill_value number, {typed})",
+        f"eye(n int, m int|None = None, {typed})",
+        f"arange(start number, end number|None = None, step number = 1, {typed})",
+        f"linspace(start number, end number, steps int, {typed})",
+        *(f"{name}(input tensor, {typed})" for name in ("zeros_like", "ones_like")),
+        f"full_like(input tensor, fill_value number, {typed})",
+    ) | _own(
+        torch,
+        *(f"{name}(size *ints, {typed})" for name in ("rand", "randn")),
+        f"randperm(n int, {typed})",
+        is_random=True,
+    )
+
+
 CREATION: Final = (
-    table_of(
+    _made(_TYPED)
+    | table_of(
         {
-            "torch.tensor(data data, dtype dtype|None = None)": _named(torch.tensor, "dtype"),
-            "torch.zeros(size *ints, dtype dtype|None = None)": _named(torch.zeros, "dtype"),
-            "torch.ones(size *ints, dtype dtype|None = None)": _named(torch.ones, "dtype"),
-            "torch.full(size ints, fill_value number, dtype dtype|None = None)": (
-                lambda size, value, dtype: torch.full(as_tuple(size), value, dtype=dtype)
-            ),
-            "torch.empty(size *ints, dtype dtype|None = None)": lambda size, dtype: _known(
+            f"torch.empty(size *ints, {_TYPED})": lambda size, dtype: _known(
                 torch.empty(size, dtype=dtype)
             ),
-            "torch.empty_strided(size ints, stride ints, dtype dtype|None = None)": (
+            f"torch.empty_strided(size ints, stride ints, {_TYPED})": (
                 lambda size, stride, dtype: _known(
                     torch.empty_strided(as_tuple(size), as_tuple(stride), dtype=dtype)
                 )
             ),
-            "torch.eye(n int, m int|None = None)": lambda n, m: torch.eye(n, n if m is None else m),
-            "torch.arange(start number, end number|None = None, step number = 1, "
-            "dtype dtype|None = None)": lambda start, end, step, dtype: torch.arange(
-                0 if end is None else start, start if end is None else end, step, dtype=dtype
-            ),
-            "torch.empty_like(x tensor)": lambda x: _known(torch.empty_like(x)),
+            "torch.empty_like(input tensor)": lambda x: _known(torch.empty_like(x)),
         }
-    )
-    | _own(
-        torch,
-        "linspace(start number, end number, steps int)",
-        *("zeros_like(x tensor)", "ones_like(x tensor)"),
     )
     | table_of(
         {
-            "torch.rand(size *ints)": _named(torch.rand, "generator"),
-            "torch.randn(size *ints)": _named(torch.randn, "generator"),
+            "torch.randint(low int, high int|ints, size ints|None = None)": _whole_numbers,
+            "torch.rand_like(input tensor)": lambda x, generator: torch.rand(
+                x.shape, generator=generator, dtype=x.dtype
+            ),
+            "torch.randn_like(input tensor)": lambda x, generator: torch.randn(
+                x.shape, generator=generator, dtype=x.dtype
+            ),
+            "torch.manual_seed(seed int)": lambda seed, generator: (
+                None if generator is None else generator.manual_seed(seed) and None
+            ),
         },
         is_random=True,
     )
@@ -78,38 +119,50 @@ CREATION: Final = (
 JOINING: Final = (
     _own(
         torch,
-        "cat(tensors tensors, dim int = 0)",
-        "stack(tensors tensors, dim int = 0)",
-        "where(condition tensor, x tensor|number, y tensor|number)",
-        *(f"{name}(x tensor, diagonal int = 0)" for name in ("diag", "tril", "triu")),
-        *(f"{name}(x tensor)" for name in ("clone", "view_as_real", "view_as_complex")),
-        "transpose(x tensor, dim0 int, dim1 int)",
-        "softmax(x tensor, dim int)",
-        *(f"{name}(x tensor)" for name in ("exp", "sqrt", "rsqrt")),
+        *(f"{name}(tensors tensors, dim int = 0)" for name in ("cat", "concat", "stack")),
+        *(f"{name}(tensors tensors)" for name in ("hstack", "vstack")),
+        *(f"{name}(input tensor)" for name in ("view_as_real", "view_as_complex")),
+        "isclose(input tensor, other tensor, rtol number = 1e-05, atol number = 1e-08)",
+    )
+    | _own(
+        torch,
+        "where(condition tensor, input tensor|number|None = None, other tensor|number|None = None)",
+        reads_values=True,
     )
     | _own(
         F,
-        "softmax(x tensor, dim int)",
-        *(f"{name}(x tensor)" for name in ("relu", "gelu", "silu")),
-        "embedding(ids tensor, weight tensor)",
+        *(f"{name}(input tensor, dim int)" for name in ("softmax", "log_softmax")),
+        *(f"{name}(input tensor)" for name in ("relu", "silu", "softplus", "sigmoid", "tanh")),
+        "gelu(input tensor, approximate text = 'none')",
+        "embedding(input tensor, weight tensor)",
+        "one_hot(tensor tensor, num_classes int)",
+        "pad(input tensor, pad ints, mode text = 'constant', value number|None = None)",
+        "normalize(input tensor, p number = 2.0, dim int = 1, eps number = 1e-12)",
+        "cosine_similarity(x1 tensor, x2 tensor, dim int = 1, eps number = 1e-08)",
+        *(
+            f"{name}(input tensor, target tensor, *, reduction text = 'mean')"
+            for name in ("mse_loss", "l1_loss", "nll_loss", "binary_cross_entropy_with_logits")
+        ),
+        "cross_entropy(input tensor, target tensor, *, ignore_index int = -100, "
+        "reduction text = 'mean', label_smoothing number = 0.0)",
     )
     | table_of(
         {
-            "torch.meshgrid(x tensor, y tensor)": lambda x, y: torch.meshgrid(x, y, indexing="ij"),
-            "torch.broadcast_to(x tensor, shape ints)": lambda x, shape: torch.broadcast_to(
-                x, as_tuple(shape)
+            "torch.meshgrid(x tensor, y tensor, *, indexing text = 'ij')": (
+                lambda x, y, indexing: torch.meshgrid(x, y, indexing=indexing)
             ),
-            "torch.permute(x tensor, dims ints)": lambda x, dims: torch.permute(x, as_tuple(dims)),
-            "torch.reshape(x tensor, shape ints)": lambda x, shape: torch.reshape(
-                x, as_tuple(shape)
+            "F.unfold(input tensor, kernel_size ints, stride ints = 1)": lambda x, size, stride: (
+                F.unfold(x, size, stride=stride)
             ),
-            "F.unfold(x tensor, kernel_size ints, stride ints = 1)": _named(F.unfold, "stride"),
+            "F.layer_norm(input tensor, normalized_shape ints, weight tensor|None = None, "
+            "bias tensor|None = None, eps number = 1e-05)": lambda x, shape, *more: F.layer_norm(
+                x, as_tuple(shape), *more
+            ),
         }
     )
 )
 PRODUCTS: Final = table_of(
     {
-        "torch.matmul(x tensor, y tensor)": torch.matmul,
         "torch.einsum(equation text, x tensor, y tensor|None = None, z tensor|None = None)": (
             lambda equation, *tensors: torch.einsum(equation, *_given(tensors))
         ),
@@ -118,8 +171,10 @@ PRODUCTS: Final = table_of(
         ),
         "F.linear(x tensor, weight tensor, bias tensor|None = None)": F.linear,
         "F.scaled_dot_product_attention(q tensor, k tensor, v tensor, "
-        "is_causal bool = False, enable_gqa bool = False)": _named(
-            F.scaled_dot_product_attention, "is_causal", "enable_gqa"
+        "is_causal bool = False, enable_gqa bool = False)": (
+            lambda q, k, v, is_causal, enable_gqa: F.scaled_dot_product_attention(
+                q, k, v, is_causal=is_causal, enable_gqa=enable_gqa
+            )
         ),
     }
 )
@@ -143,60 +198,26 @@ EINOPS: Final = table_of(
     },
     no_sizes=EINOPS_ARGUMENTS,
 )
-FUNCTIONS: Final[Mapping[str, Call]] = CREATION | JOINING | PRODUCTS | EINOPS
-GRADIENT_FUNCTIONS: Final[Mapping[str, Call]] = (
-    table_of(
-        {
-            f"torch.{signature}, dtype dtype|None = None, requires_grad bool = False)": (
-                _named(run, "dtype", "requires_grad")
-            )
-            for signature, run in (
-                ("tensor(data data", torch.tensor),
-                ("zeros(size *ints", torch.zeros),
-                ("ones(size *ints", torch.ones),
-            )
-        }
-    )
-    | table_of(
-        {
-            "torch.randn(size *ints, requires_grad bool = False)": _named(
-                torch.randn, "requires_grad", "generator"
-            )
-        },
-        is_random=True,
-    )
-    | _own(
-        torch,
-        "full_like(x tensor, value number)",
-        *(f"{name}(x tensor)" for name in ("sin", "cos", "tanh", "log", "abs", "sigmoid", "relu")),
-        *(f"{name}(x tensor)" for name in ("square", "sum", "mean")),
-        *(f"{name}(x tensor, y tensor)" for name in ("maximum", "minimum", "dot", "outer")),
-        "clamp(x tensor, min number|None = None, max number|None = None)",
-        *(f"{name}(x tensor, dim int)" for name in ("logsumexp", "log_softmax")),
-    )
-    | table_of(
-        {
-            "torch.norm(x tensor)": lambda x: x.norm(),
-            "torch.max(x tensor, other tensor|None = None)": lambda *x: torch.max(*_given(x)),
-            "torch.min(x tensor, other tensor|None = None)": lambda *x: torch.min(*_given(x)),
-            **{
-                f"F.{name}(input tensor, target tensor, reduction text = 'mean')": _named(
-                    getattr(F, name), "reduction"
-                )
-                for name in ("mse_loss", "cross_entropy")
-            },
-            "F.layer_norm(x tensor, normalized_shape ints, weight tensor|None = None, "
-            "bias tensor|None = None, eps number = 1e-05)": lambda x, shape, weight, bias, eps: (
-                F.layer_norm(x, as_tuple(shape), weight, bias, eps)
-            ),
-        }
-    )
-    | _own(
-        F,
-        "nll_loss(input tensor, target tensor)",
-        "log_softmax(x tensor, dim int)",
-        "softplus(x tensor)",
-    )
+NUMBERS: Final = _own(
+    math, *(f"{name}(x number)" for name in ("sqrt", "exp", "log", "floor", "ceil"))
+) | table_of(
+    {
+        "float(x number|bool|text|tensor = 0.0)": float,
+        "int(x number|bool|tensor = 0)": int,
+        "len(x tensor|list)": len,
+    }
+)
+FUNCTIONS: Final[Mapping[str, Call]] = (
+    _of_methods(METHODS) | CREATION | JOINING | PRODUCTS | EINOPS | NUMBERS
+)
+GRADIENT_FUNCTIONS: Final[Mapping[str, Call]] = _made(
+    f"{_TYPED}, requires_grad bool = False"
+) | table_of(
+    {
+        "torch.nn.Parameter(data tensor, requires_grad bool = True)": lambda x, requires_grad: (
+            x.detach().requires_grad_(requires_grad)
+        )
+    }
 )
 
 

@@ -26,15 +26,18 @@ Statement = ast.Expr | ast.Assign | ast.AugAssign | ast.With
 STATEMENTS: Final[tuple[type[Statement], ...]] = (ast.Expr, ast.Assign)
 EXPRESSIONS: Final = (
     *(ast.Constant, ast.Name, ast.Tuple, ast.List, ast.UnaryOp, ast.BinOp, ast.Compare),
-    *(ast.Subscript, ast.Slice, ast.Call, ast.Attribute),
+    *(ast.Subscript, ast.Slice, ast.Call, ast.Attribute, ast.Starred),
 )
 OPERATORS: Final = (
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
     *(ast.BitAnd, ast.BitOr, ast.USub, ast.Invert),
     *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
 )
-UPDATES: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div)  # in place: +=, -=, *=, /=
 SMALL_PARTS: Final = (ast.expr_context, ast.keyword, ast.withitem)
+WRITES_ELSEWHERE: Final = N_(
+    "{name} changes a tensor in place, and here it is only drawn where elements lie; run it on "
+    "Indexing and sharing, or on Computation graph."
+)
 NAMES_OF_NODES: Final = {
     ast.Lambda: N_("A function (lambda)"),
     ast.ListComp: N_("A comprehension"),
@@ -46,7 +49,6 @@ NAMES_OF_NODES: Final = {
     ast.IfExp: N_("if ... else"),
     ast.BoolOp: N_("and, or"),
     ast.Not: N_("not"),
-    ast.Starred: N_("Unpacking with *"),
     ast.Dict: N_("A dictionary"),
     ast.Set: N_("A set"),
     ast.Await: "await",
@@ -64,7 +66,6 @@ NAMES_OF_NODES: Final = {
     ast.If: "if",
     ast.Try: "try",
     ast.Raise: "raise",
-    ast.AugAssign: N_("An augmented assignment, such as +=,"),
     ast.AnnAssign: N_("A type annotation"),
     ast.In: "in",
     ast.NotIn: "not in",
@@ -90,8 +91,15 @@ class Syntax:
 RESULT: Final = "result"
 _IMPORTS: Final = {
     "F": "from torch.nn import functional as F",
+    "nn": "from torch import nn",
+    "math": "import math",
     "einops": "import einops",
     **{name: f"from einops import {name}" for name in ("einsum", "rearrange", "reduce", "repeat")},
+}
+# What a paste may begin with: it names what is there anyway, and is passed over.
+_PASSED_OVER: Final = {
+    *("import torch", "import torch.nn.functional as F", "import torch.nn as nn"),
+    *_IMPORTS.values(),
 }
 PLAIN: Final = Syntax()
 WITH_WRITES: Final = Syntax(statements=(*STATEMENTS, ast.AugAssign))
@@ -135,6 +143,7 @@ def parse(source: str, syntax: Syntax = PLAIN) -> Program:
     except (ValueError, MemoryError, RecursionError):
         raise ExpressionError(_("This is not valid Python."), _everything(source)) from None
     _check_size(tree, source, syntax)
+    tree.body = [each for each in tree.body if not _is_passed_over(each)]
     if not tree.body:
         message = _("There is nothing to evaluate yet; write an expression, such as x.t().")
         raise ExpressionError(message, _everything(source))
@@ -142,6 +151,21 @@ def parse(source: str, syntax: Syntax = PLAIN) -> Program:
         _check_node(node, parent, syntax)
     statements = tuple(each for each in tree.body if isinstance(each, Statement))
     return Program(source=source, statements=statements, syntax=syntax)
+
+
+def _is_passed_over(node: ast.stmt) -> bool:
+    """Whether it imports what is there anyway, one name or several."""
+    match node:
+        case ast.Import(names=names):
+            lines = [ast.unparse(ast.Import(names=[each])) for each in names]
+        case ast.ImportFrom(names=names):
+            lines = [
+                ast.unparse(ast.ImportFrom(module=node.module, names=[each], level=node.level))
+                for each in names
+            ]
+        case _:
+            return False
+    return set(lines) <= _PASSED_OVER
 
 
 def names_given(program: Program) -> dict[tuple[int, str], str]:
@@ -227,14 +251,20 @@ def _check_node(node: ast.AST, parent: ast.AST, syntax: Syntax) -> None:
         raise TypeError(type(place))  # no such tree exists
     span = Span.of(place)
     if not isinstance(node, (*syntax.statements, *EXPRESSIONS, *OPERATORS, *SMALL_PARTS)):
-        what = _(NAMES_OF_NODES.get(type(node), type(node).__name__))
-        raise ExpressionError(_("{what} is not allowed here.").format(what=what), span)
-    problem = _problem_of(node) or _problem_of_statement(node, syntax)
+        raise ExpressionError(_about_kind(node, place), span)
+    problem = _problem_of(node, parent) or _problem_of_statement(node, syntax)
     if problem:
         raise ExpressionError(problem, span)
 
 
-def _problem_of(node: ast.AST) -> str:
+def _about_kind(node: ast.AST, place: ast.AST) -> str:
+    if isinstance(node, ast.AugAssign) or isinstance(place, ast.AugAssign):
+        return _(WRITES_ELSEWHERE).format(name=ast.unparse(place))
+    what = _(NAMES_OF_NODES.get(type(node), type(node).__name__))
+    return _("{what} is not allowed here.").format(what=what)
+
+
+def _problem_of(node: ast.AST, parent: ast.AST) -> str:
     """Return what is wrong with an allowed kind of node; empty if nothing is."""
     problem = ""
     match node:
@@ -242,6 +272,8 @@ def _problem_of(node: ast.AST) -> str:
             problem = _problem_of_constant(value)
         case ast.Name(id=name) | ast.keyword(arg=str(name)):
             problem = _problem_of_name(name)
+        case ast.Starred() if not (isinstance(parent, ast.Call) and node in parent.args):
+            problem = _("Only what a call is given can be unpacked with *: x.view(*x.shape).")
         case ast.Attribute(attr=name) if name.startswith("_"):
             problem = _("Names that begin with an underscore are not allowed here.")
         case ast.keyword(arg=None):
@@ -278,13 +310,11 @@ def _problem_of_reset(node: ast.Assign) -> str:
 
 
 def _problem_of_update(node: ast.AugAssign, syntax: Syntax) -> str:
-    """`w -= ...`, `w.grad *= ...`, `x[0] += ...`: four operators, on what has a name."""
-    if not isinstance(node.op, UPDATES):
-        return _("Of the augmented assignments, only +=, -=, *= and /= are supported.")
+    """`w -= ...`, `w.grad *= ...`, `x[0] += ...`: on what has a name."""
     match node.target:
         case ast.Name() | ast.Attribute(value=ast.Name(), attr="grad" | "data"):
             return ""
-        case ast.Subscript(value=ast.Name()) if not syntax.blocks:
+        case ast.Subscript(value=ast.Name()):
             return ""
     if syntax.blocks:
         return _("Update a name in place, such as w -= 0.1 * w.grad.")
@@ -320,7 +350,7 @@ def _problem_of_constant(value: object) -> str:
 
 
 def _problem_of_name(name: str) -> str:
-    if name.startswith("_"):
+    if name.startswith("_") and name != "_":  # what is unpacked, and not wanted
         return _("Names that begin with an underscore are not allowed here.")
     if len(name) > MAX_NAME and name not in {"memory_format", "storage_offset"}:
         return _("The name {name} is longer than {limit} characters.").format(
@@ -356,6 +386,8 @@ def script(program: Program, num_statements: int | None = None) -> str:
         num_statements: How many of its statements; None for all.
     """
     statements = program.statements[:num_statements]
+    if not program.syntax.blocks:
+        statements = _without_prints(statements)
     names = {
         node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)
     }
@@ -369,6 +401,21 @@ def script(program: Program, num_statements: int | None = None) -> str:
     elif isinstance(last, ast.AugAssign):
         lines.append(f"{RESULT} = {_target(last.target)}")
     return "\n".join([*imports, "", *lines]).rstrip()
+
+
+def _without_prints(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Leave out what only shows; of nothing else, what the last `print` shows is the result."""
+    shown = [_shown(each) for each in statements]
+    others = [each for each, value in zip(statements, shown, strict=True) if value is None]
+    last = shown[-1] if shown else None
+    return tuple(others) if others or last is None else (ast.Expr(value=last),)
+
+
+def _shown(statement: Statement) -> ast.expr | None:
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[*_any, last])):
+            return last
+    return None
 
 
 def _target(target: ast.expr) -> str:

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
+from core.expressions.dispatch import unwatched
 from core.expressions.error import ExpressionError, Span
 from core.expressions.execution import Execute, Execution
 from core.expressions.grammar import PLAIN, Program, Statement
@@ -37,10 +39,14 @@ from core.expressions.operation import (
     WRITE,
     Operation,
     Value,
+    tensors_in,
 )
 from core.expressions.signature import Call
 from core.language import _
 
+# What torch names in the pairs that `max`, `topk` and `sort` give.
+_PARTS: Final = {"values": 0, "indices": 1}
+INT64_BITS: Final = 64
 _BLOCKS: Final[Mapping[str, type[AbstractContextManager[Any]]]] = {
     "torch.no_grad": torch.no_grad,
     "torch.enable_grad": torch.enable_grad,
@@ -54,12 +60,16 @@ class Evaluation:
 
     Attributes:
         variables: Every name at the end, those handed in too.
-        result: The last statement's tensor, or tuple of tensors; where gradients are recorded, the
-            last of any statement, and None if none gave one.
+        result: The last tensor, or tuple of tensors, that a statement gave; without any, the last
+            that was printed; None where gradients are recorded and no statement gave one.
+        num_statements: Up to the one that gave the result; all of them if none did.
+        printed: What the program prints, and what its last line is where that is no tensor.
     """
 
     variables: Mapping[str, Value]
     result: Value
+    printed: tuple[str, ...]
+    num_statements: int
 
 
 def evaluate(
@@ -92,26 +102,37 @@ def evaluate(
         raise ValueError("the program was parsed with the syntax of another profile")
     execution = Execution(limits, execute, records_gradients=profile.records_gradients)
     interpreter = _Interpreter(program, dict(tensors), profile, execution)
-    result: Value = None
+    num_statements = 0
     with torch.enable_grad() if profile.records_gradients else nullcontext():
         try:
             for number, statement in enumerate(program.statements):
                 if before:
                     before(number, interpreter.variables)
-                result = interpreter.do(statement)
+                value = interpreter.do(statement)
+                num_statements = number + 1 if _is_of_tensors(value) else num_statements
+            interpreter.show_last(value)
+        except ExpressionError as refused:
+            refused.printed = tuple(interpreter.printed)
+            raise
         finally:
             execution.cut_gradients()
-    if profile.records_gradients:
-        return Evaluation(variables=interpreter.variables, result=interpreter.last)
-    if not _is_of_tensors(result):
+    result = interpreter.last
+    if result is None and not profile.records_gradients:
+        result = interpreter.shown
+    if result is None and not profile.records_gradients:
         message = _("The last line must give a tensor; this gives {what}.")
         span = Span.of(program.statements[-1])
-        raise ExpressionError(message.format(what=kind_of(result)), span)
-    return Evaluation(variables=interpreter.variables, result=result)
+        raise ExpressionError(message.format(what=kind_of(value)), span)
+    return Evaluation(
+        variables=interpreter.variables,
+        result=result,
+        printed=tuple(interpreter.printed),
+        num_statements=num_statements or len(program.statements),
+    )
 
 
 def _is_of_tensors(value: Value) -> bool:
-    outputs = value if type(value) is tuple else (value,)
+    outputs = value if isinstance(value, tuple) else (value,)
     return bool(outputs) and all(isinstance(x, Tensor) for x in outputs)
 
 
@@ -123,8 +144,32 @@ class _Interpreter:
         profile: Profile,
         execution: Execution,
     ) -> None:
-        self.variables, self.last = variables, None
+        self.variables = variables
+        self.last: Value = None  # of the statements' values
+        self.shown: Value = None  # of what was printed
+        self.printed: list[str] = []
         self._program, self._profile, self._execution = program, profile, execution
+
+    def show_last(self, value: Value) -> None:
+        """Show what the last line is, as Python's own prompt does."""
+        last = self._program.statements[-1]
+        if isinstance(last, ast.Expr) and value is not None and not _is_of_tensors(value):
+            self._tell((value,), last)
+
+    def _print(self, node: ast.Call) -> None:
+        """Show values as Python's `print`, which gives nothing."""
+        if node.keywords:
+            message = _("print takes what it shows, and nothing by its name.")
+            raise ExpressionError(message, Span.of(node.keywords[0]))
+        values = self._given(node)
+        self._tell(values, node)
+        if _is_of_tensors(tuple(values)):
+            self.shown = values[-1]
+
+    def _tell(self, values: Sequence[Value], node: ast.expr | ast.stmt) -> None:
+        self._execution.check_written(values, Span.of(node))
+        with unwatched():
+            self.printed.append(" ".join(map(str, values)))
 
     def do(self, statement: Statement) -> Value:
         value = self._done(statement)
@@ -214,7 +259,7 @@ class _Interpreter:
         return value
 
     def _unpack(self, names: list[ast.expr], value: Value) -> None:
-        if type(value) not in {tuple, list} or len(value) != len(names):
+        if not isinstance(value, tuple | list) or len(value) != len(names):
             message = _("There are {count} names on the left, but {what} on the right.")
             what = kind_of(value)
             raise ExpressionError(message.format(count=len(names), what=what), Span.of(names[0]))
@@ -278,7 +323,11 @@ class _Interpreter:
         """Return a property of a tensor, or what a dotted name stands for."""
         if name := dotted(node):
             return constant(node, name)
-        value = self._tensor_before(node)
+        value = self._value(node.value)
+        if type(value).__module__ == "torch.return_types" and node.attr in _PARTS:
+            return value[_PARTS[node.attr]]
+        if not isinstance(value, Tensor):
+            raise no_tensor(node, value)
         if call := self._profile.properties.get(node.attr):
             return self._perform(call, (value,), node)
         if node.attr in self._profile.methods:
@@ -287,8 +336,11 @@ class _Interpreter:
         raise unknown(node, node.attr, self._profile.properties)
 
     def _called(self, node: ast.Call) -> Value:
+        if isinstance(node.func, ast.Name) and node.func.id == "print":
+            self._print(node)
+            return None
         call, own = self._callee(node.func)
-        positional = [self._value(argument) for argument in node.args]
+        positional = self._given(node)
         named: dict[str, Value] = {}
         for each in node.keywords:
             name = str(each.arg)
@@ -297,6 +349,19 @@ class _Interpreter:
                 raise ExpressionError(message, Span.of(each))
             named[name] = self._value(each.value)
         return self._perform(call, (*own, *call.bind(positional, named, node)), node)
+
+    def _given(self, node: ast.Call) -> list[Value]:
+        """Return what a call is given by its place; `*x.shape` are several."""
+        values: list[Value] = []
+        for each in node.args:
+            value = self._value(each.value if isinstance(each, ast.Starred) else each)
+            if isinstance(each, ast.Starred) and not isinstance(value, tuple | list):
+                message = _("Only a list can be unpacked with *, not {what}.")
+                raise ExpressionError(message.format(what=kind_of(value)), Span.of(each))
+            values += value if isinstance(each, ast.Starred) else [value]
+        if any(isinstance(each, ast.Starred) for each in node.args):
+            _check_list(values, node)
+        return values
 
     def _callee(self, node: ast.expr) -> tuple[Call, tuple[Tensor, ...]]:
         """Return the row of what is called, and a method's tensor."""
@@ -319,6 +384,14 @@ class _Interpreter:
         has_tensor = isinstance(left, Tensor) or isinstance(right, Tensor)
         if {type(left), type(right)} <= {Tensor, int, float, bool} and has_tensor:
             return self._perform(call, (left, right), node)
+        if isinstance(node, ast.Compare) and not has_tensor and not any(tensors_in([left, right])):
+            return _compared(node, call, left, right)
+        are_lists = any(
+            isinstance(left, kind) and isinstance(right, kind) for kind in (tuple, list)
+        )
+        if are_lists and call is BINARY[ast.Add]:
+            _check_list([left, right], node)
+            return left + right
         are_plain = {type(left), type(right)} <= {int, float}
         if are_plain and isinstance(node, (ast.BinOp, ast.AugAssign)):
             return _calculated(node, left, right)
@@ -396,17 +469,20 @@ def _check_list(items: Sequence[Value], node: ast.expr) -> None:
         if level > MAX_LEVELS:
             message = _("Lists may be nested at most {limit} deep.").format(limit=MAX_LEVELS)
             raise ExpressionError(message, Span.of(node))
-        waiting += [(each, level + 1) for each in values if type(each) in {tuple, list}]
+        waiting += [(each, level + 1) for each in values if isinstance(each, tuple | list)]
 
 
 def _calculated(node: ast.BinOp | ast.AugAssign, left: float, right: float) -> int | float:
     """Return the result of plain arithmetic on sizes; refuse one beyond int64."""
-    if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)):
-        message = _("Between numbers, only +, -, *, /, // and % are supported.")
+    if isinstance(node.op, ast.MatMult | ast.BitAnd | ast.BitOr):
+        message = _("Between numbers, only +, -, *, /, //, % and ** are supported.")
         raise ExpressionError(message, Span.of(node))
+    is_whole = type(left) is type(right) is int and 0 <= right < INT64_BITS
+    power = operator.pow if is_whole else math.pow  # of whole numbers, never one with many digits
+    run = power if isinstance(node.op, ast.Pow) else BINARY[type(node.op)].run
     try:
-        result: int | float = BINARY[type(node.op)].run(left, right)
-    except (ZeroDivisionError, OverflowError):
+        result: int | float = run(left, right)
+    except (ZeroDivisionError, OverflowError, ValueError):
         result = math.inf
     is_given = not (math.isfinite(left) and math.isfinite(right))  # as torch.inf
     if is_given or (math.isfinite(result) and abs(result) <= INT64):
@@ -414,9 +490,18 @@ def _calculated(node: ast.BinOp | ast.AugAssign, left: float, right: float) -> i
     raise ExpressionError(_("This divides by zero, or its result is too large."), Span.of(node))
 
 
+def _compared(node: ast.Compare, call: Call, left: Value, right: Value) -> bool:
+    try:
+        return bool(call.run(left, right))
+    except TypeError:
+        message = _("{symbol} cannot be applied to {left} and {right}.")
+        words = {"symbol": call.name, "left": kind_of(left), "right": kind_of(right)}
+        raise ExpressionError(message.format(**words), Span.of(node)) from None
+
+
 def _item_of(value: Value, place: Value, node: ast.expr) -> Value:
     """Return an item or a part of a list."""
-    if type(value) not in {tuple, list} or type(place) not in {int, slice}:
+    if not isinstance(value, tuple | list) or type(place) not in {int, slice}:
         message = _("Only tensors and lists can be indexed, not {what}.").format(
             what=kind_of(value)
         )

@@ -37,7 +37,8 @@ class Limits:
 
 
 MATERIALIZED: Final = Limits(num_elements=262_144, num_bytes=16_000_000, flops=50_000_000)
+# A layer of 768 x 768 and its gradients: of what is large, only statistics are kept.
 GRADIENTS: Final = Limits(
-    num_elements=65_536, num_bytes=16_000_000, flops=50_000_000, num_steps=100, seconds=5.0
+    num_elements=1_048_576, num_bytes=96_000_000, flops=500_000_000, num_steps=100, seconds=5.0
 )
 ON_META: Final = Limits(num_elements=INT64, num_bytes=INT64, flops=INT64, on_meta=True)

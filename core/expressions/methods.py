@@ -16,7 +16,7 @@ from core.expressions.signature import Call, as_tuple, table_of
 def _methods(*signatures: str, **marks: Any) -> dict[str, Call]:  # noqa: ANN401
     """Return rows that hand their arguments to the tensor's method of that very name."""
     rows = {each: getattr(Tensor, each.partition("(")[0]) for each in signatures}
-    return table_of(rows, **marks)
+    return table_of(rows, hands_on=True, **marks)
 
 
 SHAPES: Final = _methods(
@@ -27,33 +27,27 @@ SHAPES: Final = _methods(
     "flatten(start_dim int = 0, end_dim int = -1)",
     "ravel()",
     "unflatten(dim int, sizes *ints)",
+    "squeeze(dim ints|None = None)",
     "transpose(dim0 int, dim1 int)",
     "swapaxes(axis0 int, axis1 int)",
     "swapdims(dim0 int, dim1 int)",
     "t()",
     "permute(dims *ints)",
-    "movedim(source ints, destination ints)",
+    *("movedim(source ints, destination ints)", "moveaxis(source ints, destination ints)"),
     "unsqueeze(dim int)",
-    "expand(shape *ints)",
+    "expand(size *ints)",
     "expand_as(other tensor)",
-    "broadcast_to(shape *ints)",
-    "repeat(counts *ints)",
-    "tile(counts *ints)",
+    "broadcast_to(size *ints)",
+    "repeat(repeats *ints)",
+    "tile(dims *ints)",
     "repeat_interleave(repeats int, dim int|None = None)",
     "detach()",
+    "contiguous(*, memory_format format = None)",
+    "clone(*, memory_format format = None)",
 ) | table_of(
     {
-        "squeeze(dim ints|None = None)": lambda x, dim: (
-            x.squeeze() if dim is None else x.squeeze(dim)
-        ),
         "as_strided(size ints, stride ints, storage_offset int|None = None)": (
             lambda x, size, stride, offset: x.as_strided(as_tuple(size), as_tuple(stride), offset)
-        ),
-        "contiguous(memory_format format = None)": lambda x, memory_format: x.contiguous(
-            memory_format=memory_format or torch.contiguous_format
-        ),
-        "clone(memory_format format = None)": lambda x, memory_format: x.clone(
-            memory_format=memory_format or torch.preserve_format
         ),
     }
 )
@@ -61,7 +55,7 @@ PARTS: Final = (
     _methods(
         "select(dim int, index int)",
         "narrow(dim int, start int, length int)",
-        "split(size ints, dim int = 0)",
+        "split(split_size ints, dim int = 0)",
         "chunk(chunks int, dim int = 0)",
         "tensor_split(sections ints, dim int = 0)",
         "hsplit(sections ints)",
@@ -75,22 +69,25 @@ PARTS: Final = (
         "take_along_dim(indices tensor, dim int|None = None)",
         "where(condition tensor, other tensor|number)",
         "flip(dims *ints)",
-        "fliplr()",
+        *("fliplr()", "flipud()"),
         "roll(shifts ints, dims ints|None = None)",
-        "tril(diagonal int = 0)",
-        "triu(diagonal int = 0)",
-        "masked_fill(mask tensor, value number)",
+        *("tril(diagonal int = 0)", "triu(diagonal int = 0)"),
+        "topk(k int, dim int = -1, largest bool = True, sorted bool = True)",
+        "kthvalue(k int, dim int = -1, keepdim bool = False)",
+        "sort(dim int = -1, descending bool = False, *, stable bool = False)",
+        "argsort(dim int = -1, descending bool = False, stable bool = False)",
     )
-    | table_of(
-        {
-            "rot90(k int = 1)": lambda x, k: x.rot90(k % 4),
-            "sort(dim int = -1)": lambda x, dim: tuple(x.sort(dim)),
-        }
+    | table_of({"rot90(k int = 1)": lambda x, k: x.rot90(k % 4)})
+    | _methods(
+        "masked_select(mask tensor)",
+        "nonzero(*, as_tuple bool = False)",
+        "unique(sorted bool = True, return_inverse bool = False, return_counts bool = False, "
+        "dim int|None = None)",
+        reads_values=True,
     )
-    | _methods("masked_select(mask tensor)", "nonzero()", reads_values=True)
 )
 # How many tensors come of a call, told before it makes them.
-NUM_PARTS: Final[Mapping[str, Callable[..., int]]] = {
+_NUM_PARTS: Final[Mapping[str, Callable[..., int]]] = {
     "unbind": lambda x, dim: x.size(dim),
     "split": lambda x, size, dim: (
         -(-x.size(dim) // max(size, 1)) if isinstance(size, int) else len(size)
@@ -99,50 +96,115 @@ NUM_PARTS: Final[Mapping[str, Callable[..., int]]] = {
     "tensor_split": lambda _x, sections, _dim: _num_sections(sections),
     "hsplit": lambda _x, sections: _num_sections(sections),
 }
+NUM_PARTS: Final = {**_NUM_PARTS, **{f"torch.{name}": each for name, each in _NUM_PARTS.items()}}
 DTYPES: Final = _methods(
     *("half()", "bfloat16()", "float()", "double()", "int()", "long()", "bool()"),
+    *("short()", "char()", "byte()", "cfloat()"),
     *("type_as(other tensor)", "conj()", "resolve_conj()"),
-) | table_of(
-    {
-        "to(dtype dtype|None = None, memory_format format = None, copy bool = False)": (
-            lambda x, dtype, memory_format, copy: _to(x, dtype, memory_format, copy=copy)
-        ),
-    }
+    "to(dtype dtype|tensor|None = None, non_blocking bool = False, copy bool = False, *, "
+    "memory_format format = None)",
+    "type(dtype dtype|None = None)",
 )
-ARITHMETIC: Final = _methods(
-    "prod(dim int)",
-    "amax(dim ints = (), keepdim bool = False)",
-    "amin(dim ints = (), keepdim bool = False)",
-    "softmax(dim int)",
-    "cumsum(dim int)",
-    *(f"{name}(other tensor|number)" for name in ("add", "sub", "mul", "div")),
+# Of each element, and of two: all of them can also be done in place.
+_OF_ONE: Final = (
+    *("abs()", "neg()", "exp()", "exp2()", "expm1()", "log()", "log2()", "log10()", "log1p()"),
+    *("sqrt()", "rsqrt()", "square()", "reciprocal()", "sin()", "cos()", "tan()", "asin()"),
+    *("acos()", "atan()", "sinh()", "cosh()", "tanh()", "sigmoid()", "relu()", "erf()"),
+    *("floor()", "ceil()", "round(*, decimals int = 0)", "trunc()", "frac()", "sign()"),
+    *("logical_not()", "nan_to_num(nan number|None = None)"),
+    "clamp(min number|tensor|None = None, max number|tensor|None = None)",
+    "masked_fill(mask tensor, value number|tensor)",
+)
+_OF_TWO: Final = (
+    *(f"{name}(other tensor|number, *, alpha number = 1)" for name in ("add", "sub")),
+    "div(other tensor|number, *, rounding_mode text|None = None)",
+    *(
+        f"{name}(other tensor|number)"
+        for name in (
+            *("mul", "multiply", "subtract", "true_divide", "floor_divide", "remainder", "fmod"),
+            *("eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor"),
+        )
+    ),
+    *(f"{name}(other tensor)" for name in ("logical_and", "logical_or", "logical_xor", "atan2")),
     "pow(exponent tensor|number)",
-    *("exp()", "log()", "sqrt()", "rsqrt()", "relu()", "tanh()", "sigmoid()", "abs()", "neg()"),
-    *(f"{name}(other tensor)" for name in ("matmul", "mm", "bmm", "dot")),
-) | table_of(
-    {
-        "sum(dim ints|None = None, keepdim bool = False)": lambda x, dim, keepdim: (
-            x.sum() if dim is None else x.sum(dim, keepdim)
-        ),
-        "mean(dim ints|None = None, keepdim bool = False)": lambda x, dim, keepdim: (
-            x.mean() if dim is None else x.mean(dim, keepdim)
-        ),
-    }
+    "lerp(end tensor, weight number|tensor)",
+    "index_add(dim int, index tensor, source tensor, *, alpha number = 1)",
+    "index_copy(dim int, index tensor, source tensor)",
+    "index_fill(dim int, index tensor, value number)",
+    "scatter(dim int, index tensor, src tensor|number|None = None, *, value number|None = None)",
+    "scatter_add(dim int, index tensor, src tensor)",
+    "masked_scatter(mask tensor, source tensor)",
 )
-FACTS: Final = _methods(
-    *("storage_offset()", "numel()", "dim()", "element_size()", "is_contiguous()")
-) | table_of(
-    {
-        "size(dim int|None = None)": lambda x, dim: tuple(x.size()) if dim is None else x.size(dim),
-        "stride(dim int|None = None)": lambda x, dim: x.stride() if dim is None else x.stride(dim),
-    }
+_BEST: Final = "dim int|tensor|None = None, keepdim bool = False"
+_REDUCED: Final = "dim ints|None = None, keepdim bool = False"
+ARITHMETIC: Final = (
+    _methods(*_OF_ONE)
+    | _methods(*_OF_TWO)
+    | _methods(
+        *("isnan()", "isinf()", "isfinite()"),
+        *(f"{name}({_REDUCED}, *, dtype dtype|None = None)" for name in ("sum", "mean", "nansum")),
+        "prod(dim int|None = None, keepdim bool = False)",
+        *(f"{name}({_BEST})" for name in ("max", "min")),
+        *(f"{name}(dim ints = (), keepdim bool = False)" for name in ("amax", "amin")),
+        *(
+            f"{name}(dim int|None = None, keepdim bool = False)"
+            for name in ("argmax", "argmin", "any", "all", "median")
+        ),
+        *(
+            f"{name}(dim ints|bool|None = None, unbiased bool = True, keepdim bool = False, *, "
+            "correction number|None = None)"
+            for name in ("std", "var")
+        ),
+        f"norm(p number|text = 'fro', {_REDUCED})",
+        "logsumexp(dim ints, keepdim bool = False)",
+        "count_nonzero(dim ints|None = None)",
+        *(f"{name}(dim int)" for name in ("cumsum", "cumprod")),
+        *(f"{name}(dim int, dtype dtype|None = None)" for name in ("softmax", "log_softmax")),
+        *(f"{name}(other tensor)" for name in ("matmul", "mm", "bmm", "dot", "mv", "outer")),
+        *(f"{name}(other tensor)" for name in ("maximum", "minimum")),
+        "diff(n int = 1, dim int = -1)",
+        "trace()",
+    )
 )
-WRITES: Final = _methods(
-    *(f"{name}(other tensor|number)" for name in ("add_", "sub_", "mul_")),
-    "copy_(other tensor)",
-    "fill_(value number)",
-    "zero_()",
-    writes=True,
+FACTS: Final = (
+    _methods(
+        *("storage_offset()", "numel()", "nelement()", "dim()", "ndimension()", "element_size()"),
+        *("is_contiguous(*, memory_format format = None)", "size(dim int|None = None)"),
+        *("stride(dim int|None = None)", "is_floating_point()", "item()"),
+        "equal(other tensor)",
+    )
+    | table_of(
+        {
+            # Written out, so that a dry run counts what a broadcast would make.
+            "allclose(other tensor, rtol number = 1e-05, atol number = 1e-08, "
+            "equal_nan bool = False)": lambda x, other, rtol, atol, equal_nan: bool(
+                x.isclose(other, rtol, atol, equal_nan).all()
+            ),
+        }
+    )
+    | _methods("tolist()", is_written_out=True)
+)
+
+
+def _in_place(*signatures: str) -> dict[str, Call]:
+    names = [each.replace("(", "_(", 1) for each in signatures]
+    return _methods(*(each for each in names if each.partition("(")[0] in dir(Tensor)), writes=True)
+
+
+WRITES: Final = (
+    _in_place(*_OF_ONE)
+    | _in_place(*_OF_TWO)
+    | _methods(
+        "copy_(other tensor)",
+        "fill_(value number|tensor)",
+        "zero_()",
+        *(
+            "tril_(diagonal int = 0)",
+            "triu_(diagonal int = 0)",
+            "fill_diagonal_(fill_value number)",
+        ),
+        writes=True,
+    )
 )
 METHODS: Final[Mapping[str, Call]] = SHAPES | PARTS | DTYPES | ARITHMETIC | FACTS
 PROPERTIES: Final = table_of(
@@ -152,7 +214,11 @@ PROPERTIES: Final = table_of(
         "real()": lambda x: x.real,
         "imag()": lambda x: x.imag,
         "data()": lambda x: x.data,
-        "shape()": lambda x: tuple(x.shape),
+        "shape()": lambda x: x.shape,
+        "ndim()": lambda x: x.ndim,
+        "dtype()": lambda x: x.dtype,
+        "itemsize()": lambda x: x.itemsize,
+        "nbytes()": lambda x: x.nbytes,
     }
 )
 GRADIENT_METHODS: Final[Mapping[str, Call]] = (
@@ -164,22 +230,6 @@ GRADIENT_METHODS: Final[Mapping[str, Call]] = (
     )
     # The array itself is no value here: a tensor that shares its memory stands for it.
     | table_of({"numpy()": lambda x: torch.from_numpy(x.numpy())}, is_stateful=True)
-    | _methods(
-        *("sin()", "cos()", "square()", "reciprocal()", "var()", "std()", "norm()"),
-        *("mv(other tensor)", "log_softmax(dim int)", "logsumexp(dim int)"),
-        "clamp(min number|None = None, max number|None = None)",
-    )
-    | table_of(
-        {
-            "max(dim int|None = None)": lambda x, dim: (
-                x.max() if dim is None else tuple(x.max(dim))
-            ),
-            "min(dim int|None = None)": lambda x, dim: (
-                x.min() if dim is None else tuple(x.min(dim))
-            ),
-        }
-    )
-    | _methods("div_(other tensor|number)", writes=True)
 )
 GRADIENT_PROPERTIES: Final = table_of(
     {
@@ -193,10 +243,3 @@ GRADIENT_PROPERTIES: Final = table_of(
 
 def _num_sections(sections: int | tuple[int, ...]) -> int:
     return sections if isinstance(sections, int) else len(sections) + 1
-
-
-def _to(
-    x: Tensor, dtype: torch.dtype | None, memory_format: torch.memory_format | None, *, copy: bool
-) -> Tensor:
-    named: dict[str, Any] = {"memory_format": memory_format} if memory_format else {}
-    return x.to(dtype or x.dtype, copy=copy, **named)

@@ -11,7 +11,13 @@ from torch import Tensor
 
 from core.expressions.error import ExpressionError, Span
 from core.expressions.functions import CONSTANTS, FUNCTIONS, GRADIENT_FUNCTIONS
-from core.expressions.grammar import PLAIN, WITH_GRADIENTS, WITH_WRITES, Syntax
+from core.expressions.grammar import (
+    PLAIN,
+    WITH_GRADIENTS,
+    WITH_WRITES,
+    WRITES_ELSEWHERE,
+    Syntax,
+)
 from core.expressions.methods import (
     GRADIENT_METHODS,
     GRADIENT_PROPERTIES,
@@ -59,12 +65,20 @@ GRADIENT: Final = Profile(
     records_gradients=True,
     syntax=WITH_GRADIENTS,
 )
-NAMESPACES: Final = {"torch": "torch", "F": "F", "torch.nn.functional": "F", "einops": ""}
+NAMESPACES: Final = {
+    "torch": "torch",
+    "torch.nn.functional": "F",
+    "nn": "torch.nn",
+    "nn.functional": "F",
+    "F": "F",
+    "math": "math",
+    "einops": "",
+}
 
 
 def kind_of(value: Value) -> str:
     """Return what a value is, in the reader's language."""
-    if type(value) in {tuple, list}:
+    if isinstance(value, tuple | list):
         return _("a list of {count}").format(count=len(value)) if value else _("a list")
     words = {
         Tensor: _("a tensor"),
@@ -146,8 +160,6 @@ def function(node: ast.Name | ast.Attribute, profile: Profile) -> Call:
 def _method_for(name: str, profile: Profile) -> str:
     """Return what a tensor itself can do in place of a function; empty if it cannot."""
     method = name.rpartition(".")[2]
-    if name == "float":
-        return _("Write torch.inf, torch.nan or x.float().")
     if name == "torch.autograd.grad" and "backward" in profile.methods:
         return _("Call y.backward() and read x.grad.")
     return _("Write {name}.").format(name=f"x.{method}(...)") if method in profile.methods else ""
@@ -162,7 +174,14 @@ def no_tensor(node: ast.Attribute, value: Value) -> ExpressionError:
 
 def unknown(node: ast.expr, name: str, known: Mapping[str, Call]) -> ExpressionError:
     """Return the error of a call that is in no table, with those that are spelled like it."""
+    if name in WRITES and name not in known:
+        return ExpressionError(_(WRITES_ELSEWHERE).format(name=name), Span.of_last(node))
     message = _unsupported(name)
+    if name.endswith("_") and name[:-1] in known:
+        return ExpressionError(
+            followed_by(message, _("Write {name}.").format(name=f"x = x.{name[:-1]}(...)")),
+            Span.of_last(node),
+        )
     by_last = {each.rpartition(".")[2]: each for each in known}
     if near := get_close_matches(name.rpartition(".")[2], by_last, n=3):
         names = _(", ").join(by_last[each] for each in near)

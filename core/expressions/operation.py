@@ -39,8 +39,13 @@ IN_PLACE: Final[dict[type[ast.operator], Call]] = _operators(
     (ast.Sub, "-=", operator.isub),
     (ast.Mult, "*=", operator.imul),
     (ast.Div, "/=", operator.itruediv),
+    (ast.FloorDiv, "//=", operator.ifloordiv),
+    (ast.Mod, "%=", operator.imod),
+    (ast.Pow, "**=", operator.ipow),
+    (ast.BitAnd, "&=", operator.iand),
+    (ast.BitOr, "|=", operator.ior),
     writes=True,
-)
+) | {ast.MatMult: BINARY[ast.MatMult]}  # no tensor can hold its own product: `@=` makes a new one
 COMPARISONS: Final[dict[type[ast.cmpop], Call]] = _operators(
     (ast.Eq, "==", operator.eq),
     (ast.NotEq, "!=", operator.ne),
@@ -76,6 +81,12 @@ class Operation:
         """The tensors among the arguments, also those in lists and indices."""
         return tuple(tensors_in(self.arguments))
 
+    @property
+    def reads_values(self) -> bool:
+        """Whether the shape of the result depends on values; `where` with no choice is nonzero."""
+        is_choice = self.call.name == "torch.where" and self.arguments[1] is not None
+        return self.call.reads_values and not is_choice
+
     def run(self, generator: torch.Generator | None) -> Value:
         """Do it, on the arguments as they are."""
         chance = (generator,) if self.call.is_random else ()
@@ -86,6 +97,6 @@ def tensors_in(value: Value) -> Iterator[Tensor]:
     """Yield the tensors of a value, however nested."""
     if isinstance(value, Tensor):
         yield value
-    elif type(value) in {tuple, list}:
+    elif isinstance(value, tuple | list):
         for each in value:
             yield from tensors_in(each)

@@ -1,8 +1,8 @@
 """What a call takes: a signature in one line, and arguments checked against it.
 
 `"narrow(dim int, start int, length int)"` names parameters and their kinds. `"dim int = None"` may
-be left out, `"dims ints"` takes one or a list, `"shape *ints"` all that follow too, `"**sizes"`
-named integers.
+be left out, `"dims ints"` takes one or a list, `"shape *ints"` all that follow too, what follows
+`"*"` is given by its name, `"**sizes"` are named integers.
 """
 
 import ast
@@ -34,7 +34,7 @@ def _is(*types: type) -> Check:
 
 def _are(check: Check) -> Check:
     """Return a check of all in a tuple or list."""
-    return lambda value: type(value) in {tuple, list, torch.Size} and all(map(check, value))
+    return lambda value: isinstance(value, tuple | list) and all(map(check, value))
 
 
 def _is_data(value: Any) -> bool:  # noqa: ANN401
@@ -54,10 +54,13 @@ KINDS: Final[Mapping[str, tuple[str, Check]]] = {
     "format": (N_("a memory format"), _is(torch.memory_format)),
     "tensor": (N_("a tensor"), _is(Tensor)),
     "tensors": (N_("a list of tensors"), _are(_is(Tensor))),
+    "list": (N_("a list"), _is(tuple, list, torch.Size)),
     "data": (N_("a number or a list of numbers"), _is_data),
     "None": ("None", _is(type(None))),
 }
 REQUIRED: Final = object()
+# What NumPy calls an argument, and torch too, beside its own name for it.
+_OTHER_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Parameter:
     name: str
     kinds: tuple[str, ...]
     default: object = REQUIRED
+    is_named: bool = False  # whether only its name tells it
 
     @property
     def usage(self) -> str:
@@ -96,6 +100,7 @@ class Call:
     writes: bool = False  # whether it changes its tensor
     is_random: bool = False  # whether `run` takes a generator after its parameters
     is_stateful: bool = False
+    is_written_out: bool = False  # whether it gives each element as a number
 
     def bind(
         self, positional: Sequence[object], named: Mapping[str, object], node: ast.Call
@@ -126,8 +131,9 @@ class Call:
         self, positional: Sequence[object], named: Mapping[str, object], node: ast.Call
     ) -> dict[str, object]:
         left, given = list(positional), dict[str, object]()
+        named = {self._own_name(name): value for name, value in named.items()}
         for parameter in self.parameters[: len(left)]:
-            if not left:
+            if not left or parameter.is_named:
                 break
             if "*ints" in parameter.kinds and _is_integer(left[0]):  # view(2, 3) is view((2, 3))
                 given[parameter.name] = tuple(takewhile(_is_integer, left))
@@ -155,6 +161,10 @@ class Call:
         if reason:
             raise self._error(reason.format(name=name), node, name)
 
+    def _own_name(self, name: str) -> str:
+        own = _OTHER_NAMES.get(name, name)
+        return own if own in self._names() else name
+
     def _names(self) -> set[str]:
         return {parameter.name for parameter in self.parameters}
 
@@ -170,7 +180,7 @@ class Call:
 
     def _span_of(self, name: str, node: ast.Call) -> Span:
         """Return where an argument stands; of one that cannot be found, where the call does."""
-        named = {each.arg: each for each in node.keywords}
+        named = {self._own_name(str(each.arg)): each for each in node.keywords}
         if name in named:
             return Span.of(named[name])
         for parameter, argument in zip(self.parameters, node.args, strict=False):
@@ -185,9 +195,16 @@ _LINE = re.compile(r"(?P<name>[\w.]+)\((?P<parameters>.*)\)")
 
 
 def table_of(
-    rows: Mapping[str, Run], *, no_sizes: frozenset[str] = frozenset(), **marks: bool
+    rows: Mapping[str, Run],
+    *,
+    no_sizes: frozenset[str] = frozenset(),
+    hands_on: bool = False,
+    **marks: bool,
 ) -> dict[str, Call]:
     """Return calls by name, from signatures and what they run.
+
+    Where it `hands_on`, torch's own function is called as the reader did: it finds its defaults
+    itself, and is told by name what only a name tells.
 
     >>> table_of({"t()": lambda x: x.t()})["t"].parameters
     ()
@@ -198,10 +215,16 @@ def table_of(
         if not found:
             raise ValueError(f"{signature!r} is no signature")
         words = [word.strip() for word in found["parameters"].split(",") if word.strip()]
+        star = words.index("*") if "*" in words else len(words)
+        parameters = tuple(
+            _parameter_of(word, is_named=at > star)
+            for at, word in enumerate(words)
+            if word not in {"*", "**sizes"}
+        )
         table[found["name"]] = Call(
             name=found["name"],
-            parameters=tuple(_parameter_of(word) for word in words if word != "**sizes"),
-            run=run,
+            parameters=parameters,
+            run=_handing_on(run, parameters, marks) if hands_on else run,
             takes_sizes="**sizes" in words,
             no_sizes=no_sizes,
             **marks,
@@ -209,11 +232,32 @@ def table_of(
     return table
 
 
-def _parameter_of(word: str) -> Parameter:
+def _handing_on(run: Run, parameters: Sequence[Parameter], marks: Mapping[str, bool]) -> Run:
+    hidden = ["generator"] if marks.get("is_random") else []
+
+    def call(*arguments: Any) -> Any:  # noqa: ANN401
+        num_own = len(arguments) - len(parameters) - len(hidden)  # a method's tensor
+        positional = list(arguments[:num_own])
+        named = dict(zip(hidden, arguments[num_own + len(parameters) :], strict=True))
+        all_before = True
+        for parameter, value in zip(parameters, arguments[num_own:], strict=False):
+            if value is parameter.default:
+                all_before = False
+            elif all_before and not parameter.is_named:
+                positional.append(value)
+            else:
+                named[parameter.name] = value
+        return run(*positional, **named)
+
+    return call
+
+
+def _parameter_of(word: str, *, is_named: bool) -> Parameter:
     left, _equals, default = (part.strip() for part in word.partition("="))
     name, kinds = left.split(" ", 1)
     return Parameter(
         name,
         tuple(kinds.replace(" ", "").split("|")),
         ast.literal_eval(default) if default else REQUIRED,
+        is_named,
     )

@@ -108,7 +108,8 @@ class Trace:
     error: ExpressionError | None = None  # what ended it, if something did
     refused_shape: tuple[int, ...] | None = None  # what a refused `view` was asked for
     refused_tensor: str = ""  # key of the tensor that it was asked of
-    script: str = ""  # the statements before the error as plain Python
+    script: str = ""  # the statements up to the result, or before the error, as plain Python
+    printed: tuple[str, ...] = ()  # what it prints, a text each time
 
     @property
     def tensors(self) -> tuple[TracedTensor, ...]:
@@ -136,13 +137,15 @@ def trace(
     recorder = Recorder()
     inputs = tuple(recorder.tensor(x, name) for name, x in tensors.items())
     variables: Mapping[str, Value] = tensors
-    error, program = None, None
+    error, program, printed, num_statements = None, None, (), 0
     try:
         program = parse(source, profile.syntax)
         ended = evaluate(program, tensors, limits, profile, recorder.execute)
-        variables = ended.variables
+        variables, printed = ended.variables, ended.printed
+        num_statements = ended.num_statements
     except ExpressionError as refused:
-        error = refused
+        error, printed = refused, refused.printed
+        num_statements = num_sound(program, error) if program else 0
     return Trace(
         inputs=inputs,
         steps=tuple(recorder.steps),
@@ -151,7 +154,8 @@ def trace(
         error=error,
         refused_shape=recorder.refused_shape,
         refused_tensor=recorder.refused_tensor,
-        script=script(program, num_sound(program, error)) if program else "",
+        script=script(program, num_statements) if program else "",
+        printed=printed,
     )
 
 

@@ -30,7 +30,7 @@ from pages.shared.lessons import in_language
 from pages.shared.settings import look, presenting, unit_system
 from pages.shared.start.torch_errors import TorchError, error_of
 from pages.shared.tabbed_page import Part, Shown, Tab
-from pages.shared.tensors.program import show_verbatim
+from pages.shared.tensors.program import show_printed, show_verbatim
 
 ROOM: Final = 360  # pixels of the picture
 PRESENT_ROOM: Final = 352
@@ -62,6 +62,7 @@ def graph(case: Case) -> Shown:
             room=PRESENT_ROOM if presenting() else ROOM,
             color_by_gradient=case.is_heated,
         )
+    show_printed(case.capture.printed)
     _explain(case)
     chosen = {box.id: box for box in view.boxes}.get(selected)
     return Shown(

@@ -1,6 +1,7 @@
 """The program of a page, in a field of several lines; what is said where it is refused."""
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 import streamlit as st
@@ -46,6 +47,12 @@ def show_refusal(ask: Inputs, error: ExpressionError) -> None:
         st.markdown(":material/block: " + said)
         if error.torch_message:
             show_verbatim(error.torch_message)
+
+
+def show_printed(lines: Sequence[str]) -> None:
+    """Show what a program prints, as a prompt does."""
+    if lines:
+        show_verbatim("\n".join(lines))
 
 
 def show_verbatim(text: str) -> None:

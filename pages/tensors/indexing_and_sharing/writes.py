@@ -18,7 +18,7 @@ from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Part, Shown, Tab
 from pages.shared.tensors.examples import offer_examples
 from pages.shared.tensors.lengths import ask_last_lengths, length_settings
-from pages.shared.tensors.program import ask_program, show_refusal
+from pages.shared.tensors.program import ask_program, show_printed, show_refusal
 from pages.tensors.indexing_and_sharing.inputs import ASK, LENGTHS
 from pages.tensors.indexing_and_sharing.maps import aside, show_map
 
@@ -76,6 +76,7 @@ def _settings(key: str) -> dict[str, object]:
 def writes(program: Program) -> Shown:
     written = program.written
     part = _show_maps(written)
+    show_printed(written.trace.printed)
     if written.trace.error:
         show_refusal(ASK, written.trace.error)
     if written.variables and not presenting():

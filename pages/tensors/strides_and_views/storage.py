@@ -27,7 +27,7 @@ from pages.shared.page_links import show_link
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import presenting, unit_system
 from pages.shared.tabbed_page import Part, Shown, Tab
-from pages.shared.tensors.program import show_refusal
+from pages.shared.tensors.program import show_printed, show_refusal
 from pages.shared.tensors.table_cells import aten_columns, kind_text, size_text
 from pages.tensors.strides_and_views.inputs import ASK, Case
 from pages.tensors.strides_and_views.why import verdict_sentence
@@ -61,6 +61,7 @@ def storage(case: Case) -> Shown:
         )
         if ran.steps:
             _show_steps(ran.steps)
+    show_printed(ran.printed)
     if ran.error:
         show_refusal(ASK, ran.error)
     refused = _refused(case)

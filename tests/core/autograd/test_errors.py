@@ -227,7 +227,7 @@ def test_every_row_is_met_by_a_program():
 
 def test_what_is_refused_here_is_not_laid_to_torch():
     for source, words in [
-        ("y = torch.pow(w, 2)", "torch.pow is not supported here. Write x.pow"),
+        ("y = torch.expand(w, 2)", "torch.expand is not supported here. Write x.expand"),
         ("y = (lambda a: a)(w)", "lambda"),
         ("y = torch.autograd.grad(w.sum(), w)", "Call y.backward() and read x.grad"),
         ("y = torch.tensor([inf])", "Write torch.inf"),

@@ -25,7 +25,7 @@ def refused(text):
         ("x\nimport os", "import os", "import"),
         ("x.view(f'{x}')", "f'{x}'", "f-string"),
         ("x[(y := 1)]", "y := 1", ":="),
-        ("x.view(*y)", "*y", "Unpacking"),
+        ("x.view([*y])", "*y", "unpacked with *"),
         ("x.view(**y)", "**y", "Unpacking"),
         ("x + _y", "_y", "underscore"),
         ("x.__class__", "x.__class__", "underscore"),

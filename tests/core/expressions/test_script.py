@@ -23,6 +23,9 @@ TEXTS = [
     "x.add_(1)",
     "x[x > 3].to(torch.float16)",
     "y = x; z = y[:, ::2].sum(0)",
+    "import torch\ny = x.t()\nprint(y.shape)",
+    "y = x.t()\nprint(y)\ny[0] / math.sqrt(y.size(0))",
+    "print(x.t())",
 ]
 
 

@@ -44,8 +44,15 @@ def test_each_step_is_a_view_a_copy_the_same_or_new(text, kinds):
 
 def test_a_copy_has_the_numbers_that_were_read_and_a_computed_result_has_others():
     x = torch.randn(4, 4, generator=torch.Generator().manual_seed(1))
-    picked = {"amax", "amin", "sort"}  # numbers of x, but found by comparing
-    neutral = {("add", "0"), ("sub", "0")}  # computed all the same
+    # Numbers of x, but found by comparing.
+    picked = {"amax", "amin", "max", "min", "maximum", "minimum", "median", "clamp", "nan_to_num"}
+    picked |= {"sort", "topk", "kthvalue", "unique"}
+    neutral = {
+        ("add", "0"),
+        ("sub", "0"),
+        ("subtract", "0"),
+        ("diff", "0"),
+    }  # computed all the same
     kinds = {"copy": 0, "new": 0}
     for name in METHODS.keys() - DTYPES.keys() - picked:
         for arguments in ("", "0", "1, 1", "2, 2, 8", "(0, 1)", "(2, 2), (1, 4)", "x", "x > 0"):
