@@ -42,7 +42,7 @@ def model_named(name: str) -> str:
     >>> model_named("NousResearch/Llama-2-7b-hf"), model_named("me/R1-Distill-Llama-8B")
     ('llama-2-7b', '')
     """
-    return _KNOWN.get(_plain(name), "")
+    return str(_KNOWN.get(_plain(name), ""))
 
 
 def stored_words(name: str) -> tuple[str, ...]:

@@ -40,10 +40,7 @@ _MAX_NAME: Final = 80
 
 def kind_of_recipe(fields: Mapping[str, Any]) -> str:
     """Return the kind of a recipe; "" if it has no field that tells."""
-    for kind, row in RECIPES.items():
-        if any(mark in fields for mark in row["marks"]):
-            return kind
-    return ""
+    return next((kind for kind, row in RECIPES.items() if fields.keys() & {*row["marks"]}), "")
 
 
 class _Reading:
@@ -79,12 +76,11 @@ class _Reading:
         if is_open and (fact != "bf16" or fact in self.row.get("open", ())):
             return
         found = _read_fact(fact, value)
-        if found is None:
+        is_sharder = fact in {"fsdp", "deepspeed_file"}
+        if found is None or (is_sharder and "offload" in str(value).lower()):
             self._cannot_hold(name, value)
-        elif found != "":
-            self.facts[fact] = found
-        if fact in ("fsdp", "deepspeed_file") and found and "offload" in str(value).lower():
-            self._cannot_hold(name, value)
+        if found or (is_sharder and found is None):
+            self.facts[fact] = found or "?"
         if is_open:
             self.notes.append(_("bf16 is “auto”: taken as on; a GPU without bfloat16 takes fp16."))
 
@@ -122,7 +118,8 @@ def read_recipe(kind: str, given: Mapping[str, Any]) -> Brought:
         reading.take_defaults("adapter_defaults", fields)
     reading.facts = reading.row.get("implied", {}) | reading.facts
     settings = _settings(reading)
-    named = _named(reading)
+    names = [reading.facts.get(name, "") for name in ("model", "family", "flavor")]
+    named = written_name(" ".join(filter(None, names)))
     if reading.beyond:
         text = _("The plan cannot hold: {fields}.")
         reading.notes.append(text.format(fields="; ".join(reading.beyond)))
@@ -138,7 +135,9 @@ def _any_of(patterns: list[str]) -> re.Pattern[str]:
 
 def written_name(name: str) -> str:
     """Return a name of a file's own as a page can show it."""
-    plain = "".join(mark if mark.isalnum() or mark in " ._-/+*[],:" else "?" for mark in name)
+    plain = "".join(
+        mark if mark.isalnum() or mark in " ._-/+*[]{}(),:='\"" else "?" for mark in name
+    )
     return plain[:_MAX_NAME]
 
 
@@ -152,33 +151,25 @@ def _says_nothing(value: object) -> bool:
 
 def _read_fact(fact: str, value: object) -> int | str | None:
     """Return what a value says of a fact: "" for nothing, None for what no plan can hold."""
-    if fact in _VALUES:
-        words = _VALUES[fact]
-        word = str(value).strip().lower().removeprefix("torch.")
-        return words.get(word, words.get("*"))
     if fact in _READERS:
         return _READERS[fact](value)
-    return _count(value, _MOST.get(fact, MAX_TOKENS))
+    if fact not in _VALUES:
+        return _count(value, _MOST.get(fact, MAX_TOKENS))
+    words = value if isinstance(value, list) else str(value).split()
+    plain = [str(word).lower().removeprefix("torch.") for word in words]
+    found = [_VALUES[fact].get(word, _VALUES[fact].get("*")) for word in plain]
+    return None if None in found else next((each for each in found if each), "")
 
 
 def _count(value: object, most: int) -> int | str | None:
     """Return a whole number; "" for -1, which stands for "not said"."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return None
     text = str(value).strip()
     for mark, size in {"k": 1000, "K": 1024, "m": 10**6, "M": 2**20}.items():  # as vLLM reads them
         if re.fullmatch(rf"\d{{1,9}}{mark}", text):
             text = str(int(text[:-1]) * size)
-    if not re.fullmatch(r"-?\d{1,12}(?:\.0)?", text):
-        return None
-    number = int(float(text))
-    if number == -1:
-        return ""
-    return number if 1 <= number <= most else None
-
-
-def _shard(value: object) -> int | str | None:
-    return -1 if str(value) == "-1" else _count(value, MAX_DEVICES)
+    if text == "-1" or not re.fullmatch(r"\d{1,12}(?:\.0)?", text):
+        return "" if text == "-1" else None
+    return number if 1 <= (number := int(float(text))) <= most else None
 
 
 def _text(value: object) -> str | None:
@@ -192,15 +183,6 @@ def _targets(value: object) -> str | None:
     return _MATRICES.get(frozenset(str(word).removesuffix("_proj") for word in words))
 
 
-def _fsdp(value: object) -> str | None:
-    """Return the stage of `fsdp: [full_shard, auto_wrap]`, as a list or in one text."""
-    words = value if isinstance(value, list) else re.split(r"[,\s]+", str(value).lower())
-    for word, stage in {"full_shard": "3", "shard_grad_op": "2", "true": "3"}.items():
-        if word in words:
-            return stage
-    return "" if str(value).lower() in _NOTHING else None
-
-
 def _deepspeed_file(value: object) -> str | None:
     """Return the stage that the name of a file tells, as "zero2.json" does; "?" if it does not."""
     found = _STAGE.search(str(value).rpartition("/")[2])
@@ -208,8 +190,8 @@ def _deepspeed_file(value: object) -> str | None:
 
 
 _READERS: Final = {
-    "model": _text, "family": _text, "flavor": _text, "shard": _shard, "targets": _targets,
-    "fsdp": _fsdp, "deepspeed_file": _deepspeed_file,
+    "model": _text, "family": _text, "flavor": _text, "targets": _targets,
+    "deepspeed_file": _deepspeed_file,
 }  # fmt: skip
 
 
@@ -254,9 +236,10 @@ def _precision(reading: _Reading) -> dict[str, Setting]:
     if engine == "fsdp":
         more = {"reduce": facts["reduce"]} if "reduce" in facts else {}
         return {"precision": "fsdp2"} | more
-    if engine == "deepspeed":
+    # Adapters in fp32 on frozen weights in 16 bits take the same 16 bytes each, and no copies.
+    if engine == "deepspeed" or "adapter" in facts:
         return {"precision": "mixed_bf16"}
-    if "dtype" not in facts and "adapter" not in facts and "param_dtype" not in facts:
+    if "dtype" not in facts and "param_dtype" not in facts:
         reading.notes.append(
             _(
                 "bf16 or fp16 here is autocast over weights in fp32; were they loaded in 16 bits, "
@@ -280,22 +263,18 @@ def _sharding(reading: _Reading) -> dict[str, Setting]:
         reading.notes.append(_("The plan cannot hold replicas of shards (HSDP): all are shards."))
     if engine == "ddp" or (not engine and "per_node" in facts):  # torchrun alone
         return {"sharding": "0"}
-    if engine == "fsdp":
-        return {"sharding": said[0] if said else "3"}
+    said += ["3"] if engine == "fsdp" else []
     return {"sharding": said[0]} if said else {}
 
 
 def _checkpointing(reading: _Reading) -> dict[str, Setting]:
     facts = reading.facts
     names = ("fsdp_checkpointing", "checkpointing", "no_checkpointing")
-    found = [facts[name] for name in names if name in facts]
-    if found == ["selective"]:
-        if "selective_option" not in facts:
-            reading.notes.append(
-                _("Checkpointing of every so many layers in full is none that the plan has.")
-            )
-        found = [facts["selective_option"]] if "selective_option" in facts else []
-    return {"checkpointing": found[0]} if found else {}
+    found = next((facts[name] for name in names if name in facts), "")
+    if found == "selective" and not (found := facts.get("selective_option", "")):
+        text = _("Checkpointing of every so many layers in full is none that the plan has.")
+        reading.notes.append(text)
+    return {"checkpointing": found} if found else {}
 
 
 def _lora(facts: Facts) -> dict[str, Setting]:
@@ -314,28 +293,21 @@ def _lora(facts: Facts) -> dict[str, Setting]:
 def _devices_and_step(facts: Facts) -> dict[str, Setting]:
     """Return devices and the tokens of a step, where all that they follow from is known."""
     found: dict[str, Setting] = {}
-    degrees = [facts.get(name, 1) for name in ("replicate", "tensor", "stages", "context")]
-    sequences = [facts.get(name) for name in ("batch", "accumulation")]
+    degrees = [int(facts.get(name, 1)) for name in ("replicate", "tensor", "stages", "context")]
+    sequences = int(facts.get("batch", 0) * facts.get("accumulation", 0))  # of a replica's step
     devices = facts.get("devices", 0)
     if "per_node" in facts:
         devices = facts["per_node"] * facts.get("nodes", 1)
-    elif facts.get("shard", 0) > 0:
+    elif "shard" in facts:
         devices = facts["shard"] * prod(degrees)
-    elif "all_sequences" in facts and all(sequences):
-        each = prod(sequences)
-        is_whole = facts["all_sequences"] % each == 0 and "tensor" not in facts
-        devices = facts["all_sequences"] // each if is_whole else 0
+    elif "all_sequences" in facts and sequences and "tensor" not in facts:
+        devices, rest = divmod(facts["all_sequences"], sequences)
+        devices = 0 if rest else devices
     if 0 < devices <= MAX_DEVICES:
         found["devices"] = devices
     replicas = devices // prod(degrees[1:])
-    step = facts.get("global_batch") or (all(sequences) and replicas * prod(sequences)) or 0
-    tokens = step * facts.get("length", 0)
+    tokens = (facts.get("global_batch") or replicas * sequences) * facts.get("length", 0)
     return found | ({"step": tokens} if 1 <= tokens <= MAX_TOKENS else {})
-
-
-def _named(reading: _Reading) -> str:
-    parts = [reading.facts.get(name, "") for name in ("model", "family", "flavor")]
-    return written_name(" ".join(part for part in parts if part))
 
 
 def _model(reading: _Reading, named: str) -> str:

@@ -35,16 +35,17 @@ _IN_CALL: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|#[^\n]*|[(
 _MARKED: Final = {"LoraConfig": {"use_peft": True}, "LLM": {"served_by_vllm": True}}
 _COMMAND: Final = re.compile(
     r"^\s*(?:\$ )?(?:[A-Z_]+=\S+ +)*(?:vllm|python3?|torchrun|accelerate|deepspeed|trl|"
-    r"llamafactory-cli|axolotl|uv|--)\S*(?: |$)",
+    r"docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*(?: |$)",
     re.MULTILINE,
 )
 _FLAG: Final = re.compile(r"(?:--|-(?=(?:tp|pp|q)\b))([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
 _SHORT: Final = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "q": "quantization"}
 _PROGRAMS: Final = ("&&", ";", "|", "launch", "serve", "train", "sft", "dpo")
+_SERVED: Final = re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b")
 _TOKENIZER: Final = re.compile(r"(?:Tokenizer|Processor)\.$")
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
     """Builds plain values, of a text that is not deep and refers back to itself a few times."""
 
     depth = num_aliases = 0
@@ -125,6 +126,8 @@ def _calls(text: str) -> Fields:
         if match[1] == "LLM":
             found |= {"model": _literal(call.args[0])} if call.args else {}
         fields |= found | _MARKED.get(match[1], {})
+    if fields.keys() & {"load_in_4bit", "load_in_8bit"}:
+        fields.pop("quantization_config", None)  # it is the call that said so
     return fields
 
 
@@ -160,7 +163,7 @@ def _command(text: str) -> Fields:
         return {}
     words = shlex.split(text.replace("\\\n", " "), comments=True)
     fields: Fields = {}
-    if "vllm" in " ".join(words[:6]):
+    if _SERVED.search(text):
         fields["served_by_vllm"] = True
         after = words.index("serve") + 1 if "serve" in words else len(words)
         if after < len(words) and not words[after].startswith("-"):

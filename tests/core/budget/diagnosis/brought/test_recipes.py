@@ -2,13 +2,18 @@
 
 import pytest
 
+from core.budget.catalogue.devices import DEVICES
+from core.budget.catalogue.models import MODELS
 from core.budget.catalogue.optimizers import OPTIMIZERS
 from core.budget.catalogue.precisions import PRECISIONS
+from core.budget.cluster import Cluster
 from core.budget.diagnosis.brought.names import model_named
 from core.budget.diagnosis.brought.read import read_brought
 from core.budget.diagnosis.brought.recipes import RECIPES
 from core.budget.diagnosis.brought.record import KINDS
-from core.budget.recipe import CHECKPOINTING
+from core.budget.recipe import CHECKPOINTING, LoRA, TrainingRecipe
+from core.budget.training.memory import training_budget
+from core.units import GIB
 from pages.shared.plan.plan import BASES, INPUTS, KV_FORMATS, SHARDING, TARGETS, WEIGHT_FORMATS
 from tests.core.budget.diagnosis.brought.made_files import TEXTS
 
@@ -23,7 +28,7 @@ EXPECTED = {
     "DEEPSPEED_AUTO": ("deepspeed", "", {"sharding": "2"}, ()),
     "CALLS": (
         "training_arguments", "llama-2-7b",
-        {"length": 2048, "batch": 4, "optimizer": "adam8bit", "precision": "autocast_bf16",
+        {"length": 2048, "batch": 4, "optimizer": "adam8bit", "precision": "mixed_bf16",
          "checkpointing": "full", "lora": "nf4_double_quant", "rank": 16, "targets": "qv"},
         ("dropout_plan",),
     ),
@@ -48,7 +53,7 @@ EXPECTED = {
     ),
     "AXOLOTL": (
         "axolotl", "llama-3-8b",
-        {"length": 4096, "batch": 2, "optimizer": "adamw", "precision": "autocast_bf16",
+        {"length": 4096, "batch": 2, "optimizer": "adamw", "precision": "mixed_bf16",
          "checkpointing": "full", "lora": "nf4_double_quant", "rank": 32, "targets": "all"},
         ("my_own_switch",),
     ),
@@ -60,7 +65,7 @@ EXPECTED = {
     ),
     "LLAMA_FACTORY": (
         "llama_factory", "llama-3-8b",
-        {"length": 2048, "batch": 1, "precision": "autocast_bf16", "checkpointing": "full",
+        {"length": 2048, "batch": 1, "precision": "mixed_bf16", "checkpointing": "full",
          "lora": "nf4_double_quant", "rank": 8, "targets": "all"},
         ("my_field",),
     ),
@@ -167,6 +172,50 @@ def test_bf16_of_the_trainer_is_autocast_unless_the_weights_are_16_bits_or_shard
 ):
     found = read(f"per_device_train_batch_size: 1\n{fields}\n")
     assert found.settings.get("precision") == precision
+
+
+def test_adapters_leave_no_autocast_copies_of_frozen_weights_in_the_plan():
+    """QLoRA of 7 billion weights needs some gigabytes, not those of a cast copy too."""
+    settings = read(TEXTS["CALLS"]).settings
+    recipe = TrainingRecipe(
+        precision=settings["precision"], checkpointing=settings["checkpointing"],
+        batch_size=1, seq_len=settings["length"], optimizer=settings["optimizer"],
+        lora=LoRA(rank=settings["rank"], base_format=settings["lora"]),
+    )  # fmt: skip
+    need = training_budget(
+        MODELS["llama-2-7b"], recipe, Cluster(device=DEVICES["rtx-4090"])
+    ).largest
+    assert need.amount < 8 * GIB
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "setting", "value"),
+    [
+        ("AXOLOTL_FULL", "SHARD_GRAD_OP", "HYBRID_SHARD", "precision", "fsdp2"),
+        ("AXOLOTL_FULL", "bf16: true", "bfloat16: true", "precision", "pure_bf16"),
+        ("AXOLOTL_FULL", "fsdp:\n  - full_shard\n  - auto_wrap", "deepspeed: zero3_bf16.json",
+         "precision", "mixed_bf16"),
+        ("AXOLOTL", "adapter: qlora", "adapter:", "lora", None),
+        ("AXOLOTL", "4bit: true\nload_in_8bit: false", "8bit: true", "lora", "int8_channel"),
+        ("COMMAND", '--fsdp "full_shard auto_wrap"', "", "sharding", "0"),
+        ("COMMAND", '--fsdp "full_shard auto_wrap"', "--deepspeed mine.json", "sharding", None),
+        ("COMMAND", "full_shard auto_wrap", "shard_grad_op offload", "sharding", "2"),
+        ("TORCHTITAN", "shard_degree = 8", "shard_degree = -1", "devices", None),
+        ("TORCHTITAN", "shard_degree = 8", "shard_degree = 1", "sharding", "0"),
+        ("TORCHTITAN", 'selective_ac_option = "op"', 'selective_ac_option = "2"', "checkpointing",
+         None),
+        ("TORCHTITAN", "pipeline_parallel_degree = 1", "pipeline_parallel_degree = 2", "batch", 1),
+        ("VLLM", "32768", "32k", "context_length", 32_000),
+        ("VLLM", "32768", "32K", "context_length", 32_768),
+        ("VLLM", "vllm serve", "docker run vllm/vllm-openai:v1 --model", "tensor", 4),
+        ("DEEPSPEED", '"train_batch_size": 128', '"train_batch_size": 100', "devices", None),
+        ("LLAMA_FACTORY_FULL", "finetuning_type: full", "finetuning_type: freeze", "lora", None),
+    ],
+)  # fmt: skip
+def test_one_changed_field_changes_what_it_means(name, before, after, setting, value):
+    assert before in TEXTS[name]
+    found = read(TEXTS[name].replace(before, after))
+    assert found.settings.get(setting) == value
 
 
 def test_tokens_of_a_step_are_left_open_where_the_devices_are():
