@@ -106,7 +106,7 @@ def test_torchtitans_33_73_percent_of_an_h100_are_full_attention():
     answer = answer_log(log, plan())
     assert answer.headline[0].amount == pytest.approx(0.3373, abs=0.0003)
     assert amounts(answer.beside)["MFU as the log says"] == 0.3373
-    assert amounts(answer.beside)["tokens/s at the peak"] == pytest.approx(5760 / 0.3372, rel=1e-3)
+    assert amounts(answer.beside)["speed at the peak"] == pytest.approx(5760 / 0.3372, rel=1e-3)
     assert any("full attention" in note for note in answer.notes)
     assert any("47.7 GiB" in note for note in answer.notes)
 
