@@ -139,7 +139,7 @@ def _buffers(lines: Sequence[str]) -> dict[tuple[str, str], int]:
     found: dict[tuple[str, str], int] = {}
     was_model = False
     for match in filter(None, map(_BUFFER.search, lines)):
-        kind = match["kind"] or "model"  # until 2024 weights had no word
+        kind = match["kind"] or "model"
         if kind == "model" and not was_model:
             found.clear()
         was_model = kind == "model"
