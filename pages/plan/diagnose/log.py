@@ -60,6 +60,9 @@ def numbers_picture(answer: LogAnswer, look: Look) -> Picture:
     room = _ROOM * max(each.amount for each in items)
     figure = lying_bars(drawing, look, room=room, height=height, top=8)
     amounts = [_amount(each) for each in items]
-    alt = _("; ").join(f"{label}: {amount}" for label, amount in zip(labels, amounts, strict=True))
+    said = [f"{label} {amount}" for label, amount in zip(labels, amounts, strict=True)]
+    alt = _("The log's number is {first}; beside it stand: {others}.").format(
+        first=said[0], others=_(", ").join(said[1:]) or "–"
+    )
     table = {_("number"): labels, _("amount"): amounts}
     return Picture(figure=figure, alt=alt, table=table)
