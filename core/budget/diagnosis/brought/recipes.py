@@ -97,7 +97,9 @@ class _Reading:
         for name, value in missing.items():
             self.read(name, value)
         if missing:
-            written = "; ".join(f"{name} = {str(value).lower()}" for name, value in missing.items())
+            written = _("; ").join(
+                f"{name} = {str(value).lower()}" for name, value in missing.items()
+            )
             text = _("Not in the file, and taken as its program takes it: {fields}.")
             self.notes.append(text.format(fields=written))
 
@@ -122,7 +124,7 @@ def read_recipe(kind: str, given: Mapping[str, Any]) -> Brought:
     named = written_name(" ".join(filter(None, names)))
     if reading.beyond:
         text = _("The plan cannot hold: {fields}.")
-        reading.notes.append(text.format(fields="; ".join(reading.beyond)))
+        reading.notes.append(text.format(fields=_("; ").join(reading.beyond)))
     return Brought(
         kind=kind, model=_model(reading, named), named=named, settings=settings,
         ignored=tuple(reading.ignored), notes=tuple(reading.notes),
@@ -314,5 +316,5 @@ def _model(reading: _Reading, named: str) -> str:
     words = () if reading.facts.keys() & {"weights", "four_bit"} else stored_words(named)
     if words:
         text = _("The name speaks of stored weights with fewer bits ({words}): see their format.")
-        reading.notes.append(text.format(words=", ".join(words)))
+        reading.notes.append(text.format(words=_(", ").join(words)))
     return reading.row.get("models", {}).get(named) or model_named(named)
