@@ -74,6 +74,7 @@ class _Reading:
             return
         is_open = str(value).lower() == "auto"
         if is_open and (fact != "bf16" or fact in self.row.get("open", ())):
+            self.facts |= {fact: "open"} if fact in {"bf16", "fp16"} else {}
             return
         found = _read_fact(fact, value)
         is_sharder = fact in {"fsdp", "deepspeed_file"}
@@ -233,8 +234,9 @@ def _precision(reading: _Reading) -> dict[str, Setting]:
     if "pure" in facts or (is_half and "adapter" not in facts and not engine and "on" in switches):
         return {"precision": "pure_bf16"}
     if "on" not in switches:
-        is_full = facts.get("dtype") == "full" or engine in ("deepspeed", "fsdp")
-        return {"precision": "fp32"} if "off" in switches and is_full else {}
+        is_full = facts.get("dtype") == "full" or "engine" in reading.row
+        is_off = "off" in switches and "open" not in switches
+        return {"precision": "fp32"} if is_off and is_full else {}
     if engine == "fsdp":
         more = {"reduce": facts["reduce"]} if "reduce" in facts else {}
         return {"precision": "fsdp2"} | more
