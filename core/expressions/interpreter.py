@@ -384,7 +384,7 @@ class _Interpreter:
         has_tensor = isinstance(left, Tensor) or isinstance(right, Tensor)
         if {type(left), type(right)} <= {Tensor, int, float, bool} and has_tensor:
             return self._perform(call, (left, right), node)
-        if isinstance(node, ast.Compare) and not has_tensor and not any(tensors_in([left, right])):
+        if isinstance(node, ast.Compare) and not list(tensors_in([left, right])):
             return _compared(node, call, left, right)
         are_lists = any(
             isinstance(left, kind) and isinstance(right, kind) for kind in (tuple, list)
