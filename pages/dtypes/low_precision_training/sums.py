@@ -10,12 +10,7 @@ import streamlit as st
 from core.dtypes import FORMATS, Rounding
 from core.dtypes.labs.accumulate import Accumulation, Order, accumulate
 from core.dtypes.labs.weight_updates import half_gap_above
-from core.figures.dtypes.low_precision_training.lab_frame import (
-    MAX_ROWS,
-    STYLES,
-    LabDrawing,
-    some,
-)
+from core.figures.dtypes.low_precision_training.lab_frame import MAX_ROWS, STYLES, LabDrawing, some
 from core.figures.dtypes.written import number, percent, short
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _

@@ -18,12 +18,7 @@ from core.dtypes.labs.weight_updates import (
     stochastic_updates,
     weight_updates,
 )
-from core.figures.dtypes.low_precision_training.lab_frame import (
-    MAX_ROWS,
-    STYLES,
-    LabDrawing,
-    some,
-)
+from core.figures.dtypes.low_precision_training.lab_frame import MAX_ROWS, STYLES, LabDrawing, some
 from core.figures.dtypes.written import number, percent, short
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _, ngettext
@@ -264,8 +259,7 @@ def stochastic_picture(many: StochasticUpdates, look: Look) -> Picture:
 
 def _layout(drawing: LabDrawing) -> dict[str, Any]:
     return drawing.layout(
-        x={"title": _("step"), "tickformat": ","},
-        y={"title": _("weight"), "tickformat": ".6~g"},
+        x={"title": _("step"), "tickformat": ","}, y={"title": _("weight"), "tickformat": ".6~g"}
     )
 
 

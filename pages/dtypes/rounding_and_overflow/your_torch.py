@@ -15,14 +15,7 @@ from core.dtypes.libraries.differences import (
     differs,
     format_of,
 )
-from core.dtypes.libraries.hardware import (
-    COLUMNS,
-    HARDWARE,
-    STATUS_WORDS,
-    Chip,
-    Source,
-    column_of,
-)
+from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, STATUS_WORDS, Chip, Source, column_of
 from core.dtypes.libraries.library import reader_pairs, row_without_torch
 from core.dtypes.libraries.library_records import CastRow, LibraryReport, OperationRow
 from core.dtypes.number_formats.float_format import FloatFormat

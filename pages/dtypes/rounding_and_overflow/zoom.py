@@ -161,12 +161,7 @@ def _axes(look: Look, *, has_line: bool) -> dict[str, Any]:
 
 
 def _draw_line(
-    drawing: Drawing,
-    fmt: Format,
-    trace: CastTrace,
-    marks: tuple[Mark, ...],
-    said: str,
-    look: Look,
+    drawing: Drawing, fmt: Format, trace: CastTrace, marks: tuple[Mark, ...], said: str, look: Look
 ) -> None:
     at = number_x(trace)
     line = {"color": look.color("muted"), "width": 2}

@@ -24,11 +24,7 @@ from pages.shared.tabbed_page import Chart, Shown, Tab
 
 _TICKS: Final = (1, 1.5, 2, 3, 5, 10, 20, 50)
 _CLOSE_TICKS: Final = (1.5, 3)  # too close to their neighbours in large text
-_OTHERS: Final = (
-    ("format_b", "dot", 2),
-    ("format_c", "dashdot", 2),
-    ("format_d", "longdash", 2),
-)
+_OTHERS: Final = (("format_b", "dot", 2), ("format_c", "dashdot", 2), ("format_d", "longdash", 2))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,12 +9,7 @@ import streamlit as st
 
 from core.budget.item import Item, hedged
 from core.budget.weights.one_tensor import TENSORS, block_bits, read_shape, shape_text, tensor_bytes
-from core.budget.weights.parameters import (
-    PART_NAMES,
-    active_parameters,
-    count_parameters,
-    left_out,
-)
+from core.budget.weights.parameters import PART_NAMES, active_parameters, count_parameters, left_out
 from core.budget.weights.sizes import nearest_model
 from core.figures.budget.frames import lying_bars, text_size
 from core.figures.picture import Drawing, Look, Picture

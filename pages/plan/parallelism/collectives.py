@@ -483,8 +483,5 @@ def collective(case: Case, wanted: str | tuple[int, int]) -> Shown:
 
 
 TAB: Final = Tab(
-    label=N_("Collectives"),
-    show=collective,
-    choose=choose_collective,
-    question=ask_about_the_ring,
+    label=N_("Collectives"), show=collective, choose=choose_collective, question=ask_about_the_ring
 )

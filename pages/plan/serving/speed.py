@@ -71,10 +71,7 @@ BANDS: Final = N_(
 SPEED_HEIGHT_PX: Final = 330
 PROOF_HEIGHTS: Final = (310, 320)
 _APART_X, _APART_Y = 0.09, 0.09  # of the picture, between two names
-BOUNDS: Final[Mapping[str, str]] = {
-    "reading": N_("memory-bound"),
-    "computing": N_("compute-bound"),
-}
+BOUNDS: Final[Mapping[str, str]] = {"reading": N_("memory-bound"), "computing": N_("compute-bound")}
 _SYMBOLS: Final = {"reading": "circle", "computing": "square"}
 BAND: Final = 0.15
 _RANGE: Final = (10.0, 500.0)

@@ -268,10 +268,7 @@ def kept_report(case: Scenario) -> StepReport | None:
 
 
 def _expectation(scenario: Scenario, expected: OneDevice) -> str:
-    words = {
-        "peak": look().format_bytes(expected.peak.amount),
-        "moment": _(expected.largest),
-    }
+    words = {"peak": look().format_bytes(expected.peak.amount), "moment": _(expected.largest)}
     if not scenario.spec.is_plain:
         return _(
             "Estimate: peak {peak} at “{moment}”; its kinds of layers cannot be simulated here"

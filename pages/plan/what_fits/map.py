@@ -133,12 +133,7 @@ def _axes(plane: Plane, labels: Labels, look: Look) -> dict[str, Any]:
         | ({} if steep else {"tickangle": -40 if slanted else 0}),
         "yaxis": layout["yaxis"] | still | down | {"range": [num_rows - 0.5, -0.5]},
         "height": round(num_rows * size * _ROW_HEIGHT) + above + size,
-        "margin": {
-            "l": 8,
-            "r": 5 * size if slanted and not steep else 8,
-            "t": above,
-            "b": 4,
-        },
+        "margin": {"l": 8, "r": 5 * size if slanted and not steep else 8, "t": above, "b": 4},
     }
 
 
