@@ -211,16 +211,10 @@ def sums_picture(sums: Sequence[Accumulation], chosen: str, look: Look) -> Pictu
 def _point_at_stall(drawing: LabDrawing, x: float, y: float) -> None:
     """Write at the end of an arrow, on a ground that covers lines behind it."""
     drawing.note(
-        x=x,
-        y=y,
-        text=_("stalls at {sum}").format(sum=number(y)),
-        showarrow=True,
-        arrowcolor=drawing.look.color("text"),
-        arrowwidth=2,
-        bgcolor=drawing.look.color("background"),
-        ax=60,
-        ay=-40,
-    )
+        x=x, y=y, text=_("stalls at {sum}").format(sum=number(y)), showarrow=True,
+        arrowcolor=drawing.look.color("text"), arrowwidth=2,
+        bgcolor=drawing.look.color("background"), ax=60, ay=-40,
+    )  # fmt: skip
 
 
 def _ask_sum() -> None:

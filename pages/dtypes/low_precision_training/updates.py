@@ -238,14 +238,10 @@ def stochastic_picture(many: StochasticUpdates, look: Look) -> Picture:
     _draw_band(drawing, many, places)
     for place, path in enumerate(many.paths):
         drawing.scatter(
-            x=places,
-            y=path[places],
-            name=_("single weights"),
-            mode="lines",
+            x=places, y=path[places], name=_("single weights"), mode="lines",
             line={"color": look.color("format_d"), "dash": "solid", "width": 1, "shape": "hv"},
-            showlegend=place == 0,
-            hoverinfo="skip",
-        )
+            showlegend=place == 0, hoverinfo="skip",
+        )  # fmt: skip
     nearest = many.nearest[places]
     drawing.line(places, nearest, _("rounded to nearest"), "format_a", dash="dash")
     drawing.line(places, many.mean[places], _("mean of all"), "format_b", width=5)
@@ -267,12 +263,9 @@ def _draw_band(drawing: LabDrawing, many: StochasticUpdates, places: list[int]) 
     edge = {"x": places, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     drawing.scatter(y=many.low[places], showlegend=False, **edge)
     drawing.scatter(
-        y=many.high[places],
-        name=_("9 of 10 weights"),
-        fill="tonexty",
-        fillcolor=drawing.look.color("border"),
-        **edge,
-    )
+        y=many.high[places], name=_("9 of 10 weights"), fill="tonexty",
+        fillcolor=drawing.look.color("border"), **edge,
+    )  # fmt: skip
 
 
 def _stochastic_sentence(many: StochasticUpdates) -> str:

@@ -124,13 +124,10 @@ def _draw_curves(
     ]
     for name, ratios, meaning, dash, width in lines:
         drawing.scatter(
-            x=list(contexts),
-            y=list(ratios),
-            mode="lines",
-            name=name,
+            x=list(contexts), y=list(ratios), mode="lines", name=name,
             line={"color": look.color(meaning), "dash": dash, "width": width},
             hovertemplate="%{x:,}: %{y:.3f}<extra>%{fullData.name}</extra>",
-        )
+        )  # fmt: skip
 
 
 def _names(curve: Curve) -> tuple[str, str]:

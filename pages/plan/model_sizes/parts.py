@@ -144,17 +144,14 @@ def _draw(
     look: Look,
 ) -> None:
     drawing.bar(
-        orientation="h",
-        y=[row.label for row in rows],
-        x=list(lengths),
-        name=name,
+        orientation="h", y=[row.label for row in rows], x=list(lengths), name=name,
         marker={
             "color": [look.color(_MEANING_OF.get(row.part, "norms")) for row in rows],
             "pattern": {"shape": pattern},
         },
         customdata=[[format_exact(round(row.amount)), row.explained] for row in rows],
         hovertemplate="%{y}: %{customdata[0]}<br>%{customdata[1]}<extra></extra>",
-    )
+    )  # fmt: skip
 
 
 def choose_tensor() -> str:
