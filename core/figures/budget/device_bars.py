@@ -130,18 +130,15 @@ def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:
         for bar in bars
     ]
     drawing.bar(
-        x=[bar.end - bar.amount or None for bar in bars],
-        y=[bar.label for bar in bars],
-        orientation="h",
-        name=_("possible overhead"),
+        x=[bar.end - bar.amount or None for bar in bars], y=[bar.label for bar in bars],
+        orientation="h", name=_("possible overhead"),
         marker={
             "color": "rgba(0,0,0,0)",
             "line": {"color": color, "width": 1},
             "pattern": {"shape": "/", "fgcolor": color, "fillmode": "overlay"},
         },
-        customdata=bands,
-        hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
-    )
+        customdata=bands, hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
+    )  # fmt: skip
 
 
 def _sum_of(bar: DeviceBar, look: Look, *, two_lines: bool) -> str:

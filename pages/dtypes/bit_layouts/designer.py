@@ -8,12 +8,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core.dtypes import FloatFormat, float_format
-from core.dtypes.facts.format_facts import (
-    FormatFacts,
-    format_facts,
-    nearest_named,
-    short_number,
-)
+from core.dtypes.facts.format_facts import FormatFacts, format_facts, nearest_named, short_number
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid
 from pages.dtypes.bit_layouts.codes import LARGEST

@@ -609,12 +609,8 @@ def _draw_gradients(
 ) -> None:
     look = drawing.look
     drawing.scatter(
-        x=[each.step for each in steps],
-        y=products,
-        yaxis="y2",
-        mode="markers+lines",
-        showlegend=False,
-        line={"color": look.color("muted"), "width": 1.5},
+        x=[each.step for each in steps], y=products, yaxis="y2", mode="markers+lines",
+        showlegend=False, line={"color": look.color("muted"), "width": 1.5},
         marker={
             "size": [13 if each.found_inf else 8 for each in steps],
             "symbol": ["x" if each.found_inf else "circle" for each in steps],
@@ -622,7 +618,7 @@ def _draw_gradients(
             "opacity": 1,
         },
         hovertemplate="%{x}: %{y:,.6g}<extra></extra>",
-    )
+    )  # fmt: skip
 
 
 def _scaler_sentence(steps: Sequence[ScalerStep], current: int) -> str:

@@ -60,14 +60,11 @@ def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
         *(_CONVENTIONS.get(share.name, _USUAL) for share in shares), strict=True
     )
     drawing.bar(
-        orientation="h",
-        x=[share.amount for share in shares],
-        y=list(written),
+        orientation="h", x=[share.amount for share in shares], y=list(written),
         marker=hatched(list(map(look.color, meanings)), patterns),
-        customdata=list(written.values()),
-        hovertemplate="%{y}: %{customdata}<extra></extra>",
+        customdata=list(written.values()), hovertemplate="%{y}: %{customdata}<extra></extra>",
         showlegend=False,
-    )
+    )  # fmt: skip
     for (name, amount), share in zip(written.items(), shares, strict=True):
         text = f" {amount}" + (" ✗" if share.amount > _BEYOND else "")
         drawing.note(x=share.amount, y=name, text=text, xanchor="left")

@@ -13,13 +13,7 @@ from core.budget.planning.speed import plan_cost, plan_mfu
 from core.budget.training.duration import cost, reached_mfu, seconds_item, training_time
 from core.budget.training.memory import training_budget
 from core.budget.weights.parameters import counts
-from core.figures.budget.frames import (
-    rows_of_bars,
-    scientific,
-    stack,
-    stack_table,
-    written_beside,
-)
+from core.figures.budget.frames import rows_of_bars, scientific, stack, stack_table, written_beside
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from core.language.listing import followed_by

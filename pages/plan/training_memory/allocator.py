@@ -68,15 +68,11 @@ def _draw_blocks(
     drawing: Drawing, blocks: Sequence[_Block], widest: int, look: Look, *, tensors: bool
 ) -> None:
     drawing.bar(
-        y=[each.segment for each in blocks],
-        base=[each.start / MIB for each in blocks],
-        x=[each.num_bytes / MIB for each in blocks],
-        orientation="h",
+        y=[each.segment for each in blocks], base=[each.start / MIB for each in blocks],
+        x=[each.num_bytes / MIB for each in blocks], orientation="h",
         name=_("tensors") if tensors else _("free, but reserved"),
         text=[each.name if each.num_bytes >= _NAMED * widest else "" for each in blocks],
-        textposition="inside",
-        insidetextanchor="middle",
-        textangle=0,
+        textposition="inside", insidetextanchor="middle", textangle=0,
         insidetextfont={"color": look.color("background")},
         marker={
             "color": look.color("activations" if tensors else "surface"),
@@ -87,7 +83,7 @@ def _draw_blocks(
             f"{each.name or _('free')} · {look.format_bytes(each.num_bytes)}" for each in blocks
         ],
         hovertemplate="%{customdata}<extra></extra>",
-    )
+    )  # fmt: skip
 
 
 def _sentence(state: AllocatorState, look: Look) -> str:

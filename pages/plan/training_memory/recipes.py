@@ -42,13 +42,10 @@ def recipes_picture(rows: Rows, chosen: int, look: Look) -> Picture:
         sizes = [_part(each, name) for _label, each in rows]
         if any(sizes):
             drawing.bar(
-                orientation="h",
-                x=sizes,
-                y=[label for label, _each in rows],
-                name=_(name),
+                orientation="h", x=sizes, y=[label for label, _each in rows], name=_(name),
                 marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
                 hovertemplate="%{x:.3g} B<extra>%{fullData.name}</extra>",
-            )
+            )  # fmt: skip
     for place, (label, each) in enumerate(rows):
         text = _("{count} B").format(count=f"{each.amount:.4g}")
         text = f" <b>{text} ◄</b>" if place == chosen else f" {text}"

@@ -133,12 +133,7 @@ def _axes(plane: Plane, labels: Labels, look: Look) -> dict[str, Any]:
         | ({} if steep else {"tickangle": -40 if slanted else 0}),
         "yaxis": layout["yaxis"] | still | down | {"range": [num_rows - 0.5, -0.5]},
         "height": round(num_rows * size * _ROW_HEIGHT) + above + size,
-        "margin": {
-            "l": 8,
-            "r": 5 * size if slanted and not steep else 8,
-            "t": above,
-            "b": 4,
-        },
+        "margin": {"l": 8, "r": 5 * size if slanted and not steep else 8, "t": above, "b": 4},
     }
 
 
@@ -161,15 +156,9 @@ def _draw_squares(drawing: Drawing, plane: Plane, look: Look) -> None:
             [_SHADES.index(shade(plane.cells[row, column])) for column in plane.columns]
             for row in plane.rows
         ],
-        zmin=-0.5,
-        zmax=len(_SHADES) - 0.5,
-        colorscale=stops,
-        showscale=False,
-        hoverinfo="skip",
-        xgap=2,
-        ygap=2,
-        opacity=_STRENGTH,
-    )
+        zmin=-0.5, zmax=len(_SHADES) - 0.5, colorscale=stops, showscale=False, hoverinfo="skip",
+        xgap=2, ygap=2, opacity=_STRENGTH,
+    )  # fmt: skip
 
 
 def _written(plane: Plane, labels: Labels, look: Look) -> tuple[list[str], int]:
@@ -215,15 +204,12 @@ def _draw_words(drawing: Drawing, plane: Plane, labels: Labels, look: Look) -> N
     drawing.scatter(
         x=[place for _row in plane.rows for place in range(len(plane.columns))],
         y=[place for place in range(len(plane.rows)) for _column in plane.columns],
-        mode="markers+text",
-        marker={"size": 24, "opacity": 0},
-        text=words,
+        mode="markers+text", marker={"size": 24, "opacity": 0}, text=words,
         textfont={"color": color, "size": small},
         customdata=[[*pair, hover_text(plane, labels, pair, look)] for pair in where],
-        hovertemplate="%{customdata[2]}<extra></extra>",
-        selected={"textfont": {"color": color}},
+        hovertemplate="%{customdata[2]}<extra></extra>", selected={"textfont": {"color": color}},
         unselected={"textfont": {"color": color}, "marker": {"opacity": 0}},
-    )
+    )  # fmt: skip
 
 
 def square_text(cell: Cell, fewest: int) -> str:
