@@ -4,6 +4,7 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import ModuleType
 from typing import Any, Final
 
 import einops
@@ -15,7 +16,7 @@ from core.expressions.methods import METHODS
 from core.expressions.signature import Call, Parameter, as_tuple, table_of
 
 
-def _own(module: object, *signatures: str, **marks: bool) -> dict[str, Call]:
+def _own(module: ModuleType, *signatures: str, **marks: Any) -> dict[str, Call]:  # noqa: ANN401
     """Return rows that hand their arguments to the module's function of that very name."""
     prefix = {torch: "torch", F: "F", math: "math"}[module]
     rows = {f"{prefix}.{each}": getattr(module, each.partition("(")[0]) for each in signatures}
@@ -42,7 +43,7 @@ def _of_function(parameter: Parameter) -> Parameter:
 
 def _whole_numbers(
     low: int,
-    high: int | Sequence[int],
+    high: Any,  # noqa: ANN401  a number, or the size
     size: int | Sequence[int] | None,
     generator: torch.Generator | None,
 ) -> Tensor:

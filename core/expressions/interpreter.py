@@ -457,7 +457,7 @@ def _is_index(value: Value) -> bool:
     return value is None or type(value) in {int, bool, EllipsisType, slice}
 
 
-def _check_list(items: Sequence[Value], node: ast.expr) -> None:
+def _check_list(items: Sequence[Value], node: ast.expr | ast.stmt) -> None:
     """Count what a new list holds: names in lists multiply, and later walks go through all."""
     count, waiting = 0, [(items, 1)]
     while waiting:
