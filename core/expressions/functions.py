@@ -104,9 +104,6 @@ CREATION: Final = (
     | table_of(
         {
             "torch.randint(low int, high int|ints, size ints|None = None)": _whole_numbers,
-            "torch.rand_like(input tensor)": lambda x, generator: torch.rand(
-                x.shape, generator=generator, dtype=x.dtype
-            ),
             "torch.randn_like(input tensor)": lambda x, generator: torch.randn(
                 x.shape, generator=generator, dtype=x.dtype
             ),
