@@ -110,9 +110,8 @@ def show_snapshot(case: Case, answer: str) -> Shown:
         return Shown(
             headline=_("Send a memory snapshot: it shows what filled the GPU"),
             notes=[_("These lines around some steps write the file, on the machine with the GPU:")],
-            below=_show_how_to_record,
-            code=CODE,
-        )
+            below=_show_how_to_record, code=CODE,
+        )  # fmt: skip
     try:
         told = as_snapshot(answer)
     except ValueError as error:
@@ -123,10 +122,8 @@ def show_snapshot(case: Case, answer: str) -> Shown:
     return Shown(
         headline=snapshot_sentence(told, look().unit),
         charts=[Chart(picture=draw(told, planned, look()), file_name="memory-snapshot")],
-        notes=[*_notes(told), *notes],
-        below=lambda: _show_blocks(told),
-        code=CODE,
-    )
+        notes=[*_notes(told), *notes], below=lambda: _show_blocks(told), code=CODE,
+    )  # fmt: skip
 
 
 def _show_how_to_record() -> None:
@@ -141,10 +138,8 @@ def _planned(plan: Plan, told: Snapshot) -> tuple[float, Sequence[str]]:
         return 0.0, [str(error)]
     if peak <= _FAR * _top(told):
         return peak, []
-    text = _(
-        "The plan's peak in tensors, {peak}, is far above what this snapshot holds: set the plan "
-        "as the run was, and it stands in the picture."
-    )
+    text = _("The plan's peak in tensors, {peak}, is far above what this snapshot holds: set the "
+             "plan as the run was, and it stands in the picture.")  # fmt: skip
     return 0.0, [text.format(peak=look().format_bytes(peak))]
 
 
@@ -214,10 +209,9 @@ def history_picture(told: Snapshot, planned: float, look: Look) -> Picture:
     )  # fmt: skip
     parts = [f"{_(label)} {look.format_bytes(told.peak.by_category[name])}"
              for name, (label, *_look) in WORDS.items() if told.peak.by_category[name]]  # fmt: skip
-    alt = _(
-        "Bytes in tensors over {events} events: at the start {start}, at the peak {peak} ({parts}) "
-        "with {reserved} reserved, at the end {end}."
-    ).format(
+    text = _("Bytes in tensors over {events} events: at the start {start}, at the peak {peak} "
+             "({parts}) with {reserved} reserved, at the end {end}.")  # fmt: skip
+    alt = text.format(
         events=f"{sum(told.actions.values()):,}", start=look.format_bytes(points[0].active),
         peak=look.format_bytes(told.peak.active), parts=_(", ").join(parts),
         reserved=look.format_bytes(told.peak.reserved), end=look.format_bytes(points[-1].active),
@@ -298,10 +292,9 @@ def segments_picture(told: Snapshot, planned: float, look: Look) -> Picture:
         segments=f"{told.num_segments:,}", reserved=look.format_bytes(told.reserved),
         parts=_(", ").join(named))  # fmt: skip
     table = {
-        _("of"): [each[0] for each in shown],
-        _("part"): [_(each[1]) for each in shown],
+        _("of"): [each[0] for each in shown], _("part"): [_(each[1]) for each in shown],
         _("bytes"): [look.format_bytes(each[-1]) for each in shown],
-    }
+    }  # fmt: skip
     return Picture(figure=figure, alt=alt, table=table)
 
 
