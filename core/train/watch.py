@@ -116,14 +116,9 @@ class Watch:
         self._step = self._seq = self._single_steps = self._last_command = self._resident = 0
         self._resident_at = self._look_at = self._state_at = self._wall = self._last = 0.0
         self._state: dict[str, Any] = {
-            "state": "starting",
-            "attempt": ATTEMPT,
-            "pid": os.getpid(),
-            "trained_seconds": 0.0,
-            "learning_rate_multiplier": 1.0,
-            "max_steps_per_second": None,
-            "can_resume": False,
-        }
+            "state": "starting", "attempt": ATTEMPT, "pid": os.getpid(), "can_resume": False,
+            "trained_seconds": 0.0, "learning_rate_multiplier": 1.0, "max_steps_per_second": None,
+        }  # fmt: skip
         self._rate: Number = self.optimizer.param_groups[0]["lr"]
         self._rates: list[Number] = []  # those that the loop has given the optimizer's groups
         self._norm: Number | None = None
@@ -197,10 +192,8 @@ class Watch:
         (self.directory / "control").mkdir(parents=True)
         self._lock = FileLock(self.directory / "worker.lock", thread_local=False)
         self._lock.acquire(timeout=0)  # as long as it is held the run lives
-        self._metrics, self._events = (
-            (self.directory / file).open("ab", buffering=0)
-            for file in ("metrics.bin", "events.jsonl")
-        )
+        self._metrics = (self.directory / "metrics.bin").open("ab", buffering=0)
+        self._events = (self.directory / "events.jsonl").open("ab", buffering=0)
         self._hooks = [
             self.optimizer.register_step_pre_hook(self._before_update),
             self.optimizer.register_step_post_hook(self._after_update),
@@ -224,15 +217,13 @@ class Watch:
             "optimizer": predicted_state_bytes(self.optimizer),
         }
         return {
-            "format_version": 1,
-            "name": self.directory.name,
-            "created": self._now(),
-            "source": "watch",
+            "format_version": 1, "source": "watch",
+            "name": self.directory.name, "created": self._now(),
             "config": {key: value for key, value in config.items() if value is not None},
             "resolved": {"device": self._device.type, "device_name": name, "precision": dtypes},
             "prediction": {"num_params": sum(p.numel() for p in weights), "memory": memory},
             "versions": {"torch": torch.__version__, "python": platform.python_version()},
-        }
+        }  # fmt: skip
 
     def _tell(self) -> None:
         """Write the steps down whose numbers were still owed, and now and then the state."""
@@ -374,9 +365,8 @@ class Watch:
             op, value, refusal = self._read(number)
             if not refusal:
                 self._follow(op, value)
-            at, answer = self._step + op.startswith("set_"), {"op": op, "value": value}
-            answer |= {"accepted": not refusal, "reason": refusal}
-            self._event("ack", at, command=number, **answer)
+            answer = {"op": op, "value": value, "accepted": not refusal, "reason": refusal}
+            self._event("ack", self._step + op.startswith("set_"), command=number, **answer)
             self._write_state()
 
     def _read(self, number: int) -> tuple[str, float | None, str]:
@@ -444,9 +434,8 @@ def _total_norm(grads: list[torch.Tensor]) -> torch.Tensor:
     if grads[0].device.type != "cpu":
         return torch.nn.utils.get_total_norm(grads)
     # On a CPU half as long as torch's own, which sorts them by device first.
-    norm: torch.Tensor = torch.linalg.vector_norm(
-        torch.stack([torch.linalg.vector_norm(grad) for grad in grads])
-    )
+    norms = [torch.linalg.vector_norm(grad) for grad in grads]
+    norm: torch.Tensor = torch.linalg.vector_norm(torch.stack(norms))
     return norm
 
 
@@ -461,10 +450,9 @@ def _state_bytes(optimizer: torch.optim.Optimizer) -> int:
 
 def _json(content: dict[str, Any]) -> bytes:
     """Return strict JSON: a number that is not finite becomes null."""
-    told = content | {
-        key: None
+    told = {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in content.items()
-        if isinstance(value, float) and not math.isfinite(value)
     }
     return json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
 

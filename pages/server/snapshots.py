@@ -33,10 +33,6 @@ _MOST_DIGITS: Final = 20  # more than any file has bytes
 TOO_LATE, TOO_LARGE, TOO_OFTEN, BUSY, NO_ROOM = 408, 413, 429, 503, 507
 
 
-class TooLargeError(ValueError):
-    """The file has more bytes than are taken."""
-
-
 class Snapshots:
     """The answers of one server, and the file that is just being read; used by its loop only."""
 
@@ -94,10 +90,9 @@ class Snapshots:
             with TemporaryDirectory(prefix="b2g-snapshot-", ignore_cleanup_errors=True) as folder:
                 path = Path(folder) / "snapshot"
                 async with asyncio.timeout(MAX_SECONDS):
-                    await self._save(request, path)
+                    if not await self._save(request, path):
+                        return Response(status_code=TOO_LARGE)
                 answer = await asyncio.to_thread(self._read, path)
-        except TooLargeError:
-            return Response(status_code=TOO_LARGE)
         except (TimeoutError, ClientDisconnect):
             return Response(status_code=TOO_LATE)
         except OSError as error:
@@ -106,18 +101,20 @@ class Snapshots:
             return Response(status_code=NO_ROOM)
         return JSONResponse({"key": self.keep(answer)})
 
-    async def _save(self, request: Request, path: Path) -> None:
+    async def _save(self, request: Request, path: Path) -> bool:
+        """Write what comes; return whether it was no more than is taken."""
         num_bytes, piece, parts = 0, bytearray(), request.stream()
         with path.open("wb") as file:
             while part := await asyncio.wait_for(anext(parts, b""), IDLE_SECONDS):
                 num_bytes += len(part)
                 if num_bytes > self._max_bytes:
-                    raise TooLargeError
+                    return False
                 piece += part
                 if len(piece) >= _PIECE:
                     await asyncio.to_thread(file.write, bytes(piece))
                     piece.clear()
             file.write(piece)
+        return True
 
 
 def _announced(headers: Headers) -> int:

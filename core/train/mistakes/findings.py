@@ -41,10 +41,8 @@ class Finding:
 def find(rows: Rows) -> tuple[Finding, ...]:
     """Return every finding that the rows show; none for a healthy run."""
     seen = {**_in_probes(rows), **_in_curves(rows)}
-    return tuple(
-        Finding(name=name, step=step, numbers=_numbers(rows, probe))
-        for name, (step, probe) in seen.items()
-    )
+    return tuple(Finding(name=name, step=step, numbers=_numbers(rows, probe))
+                 for name, (step, probe) in seen.items())  # fmt: skip
 
 
 def end_of(values: Sequence[float]) -> float:
@@ -97,36 +95,24 @@ class ProbeCheck:
 
 
 PROBE_CHECKS: Final[Mapping[str, ProbeCheck]] = {
-    "no_zero_grad": ProbeCheck(
-        is_seen=lambda probe, _rows: probe.cosine < 0.5 and probe.ratio > 2,
-        how_clear=lambda probe: probe.ratio,
-    ),
+    "no_zero_grad": ProbeCheck(is_seen=lambda probe, _rows: probe.cosine < 0.5 and probe.ratio > 2,
+                               how_clear=lambda probe: probe.ratio),
     "undivided": ProbeCheck(
         is_seen=lambda probe, rows: (
-            rows.accumulation_steps > 1 and abs(probe.ratio / rows.accumulation_steps - 1) < 0.05
-        ),
-        in_most=True,
-        how_clear=lambda probe: -probe.step,
-    ),
+            rows.accumulation_steps > 1 and abs(probe.ratio / rows.accumulation_steps - 1) < 0.05),
+        in_most=True, how_clear=lambda probe: -probe.step),
     "unshifted_target": ProbeCheck(
-        is_seen=lambda probe, rows: probe.copied > 0.9 and probe.loss < rows.bigram / 2
-    ),
+        is_seen=lambda probe, rows: probe.copied > 0.9 and probe.loss < rows.bigram / 2),
     "leaky_mask": ProbeCheck(is_seen=lambda probe, _rows: probe.leak > 1e-3),
-    "fp16_unscaled": ProbeCheck(
-        is_seen=lambda probe, _rows: probe.vanished > 0.1,
-        in_most=True,
-        how_clear=lambda probe: probe.vanished,
-    ),
+    "fp16_unscaled": ProbeCheck(is_seen=lambda probe, _rows: probe.vanished > 0.1, in_most=True,
+                                how_clear=lambda probe: probe.vanished),
     "bf16_updates": ProbeCheck(is_seen=lambda probe, _rows: probe.unmoved > 0.5, in_most=True),
     "rate_too_high": ProbeCheck(
         is_seen=lambda probe, rows: (
             end_of(rows.losses) > rows.losses[0]
-            and probe.loss_after > probe.loss
-            and probe.cosine > 0.5
-        ),
-        how_clear=lambda probe: probe.loss_after - probe.loss,
-    ),
-}
+            and probe.loss_after > probe.loss and probe.cosine > 0.5),
+        how_clear=lambda probe: probe.loss_after - probe.loss),
+}  # fmt: skip
 
 
 def _in_curves(rows: Rows) -> dict[str, tuple[int, Probe | None]]:

@@ -55,35 +55,25 @@ def _spread(count: int, num_steps: int) -> tuple[int, ...]:
 
 
 def _rows(
-    trainer: Trainer,
-    dataset: Dataset,
-    results: Sequence[StepResult],
-    probes: Sequence[Probe],
+    trainer: Trainer, dataset: Dataset, results: Sequence[StepResult], probes: Sequence[Probe],
     validations: Sequence[tuple[int, float, float]],
-) -> Rows:
+) -> Rows:  # fmt: skip
     config = trainer.config
     weights = dict(trainer.model.named_parameters())
     bad = weights.get(results[-1].tensor, next(iter(weights.values())))
     moments = [state["exp_avg_sq"] for state in trainer.optimizer.state.values()]
     starts = (starts_of(config, each.step, len(trainer.training)) for each in results)
     return Rows(
-        batch_tokens=config.tokens_per_step,
-        accumulation_steps=config.accumulation_steps,
-        num_tokens=len(trainer.training),
+        batch_tokens=config.tokens_per_step, accumulation_steps=config.accumulation_steps,
+        num_tokens=len(trainer.training), starts=[int(each[0]) for each in starts],
         learning_rates=[each.learning_rate for each in results],
-        losses=[each.loss for each in results],
-        norms=[each.grad_norm for each in results],
-        starts=[int(each[0]) for each in starts],
-        validations=validations,
-        probes=probes,
-        bad_tensor=results[-1].tensor,
-        bad_format=str(bad.dtype).removeprefix("torch."),
-        eps=config.eps,
+        losses=[each.loss for each in results], norms=[each.grad_norm for each in results],
+        validations=validations, probes=probes, bad_tensor=results[-1].tensor,
+        bad_format=str(bad.dtype).removeprefix("torch."), eps=config.eps,
         kept_eps=torch.tensor(config.eps, dtype=bad.dtype).item(),
         no_moment=(_flat(moments) == 0).double().mean().item(),
-        uniform=dataset.entropy.uniform,
-        bigram=dataset.entropy.bigram,
-    )
+        uniform=dataset.entropy.uniform, bigram=dataset.entropy.bigram,
+    )  # fmt: skip
 
 
 def _flat(tensors: Sequence[Tensor]) -> Tensor:
@@ -94,28 +84,23 @@ def _probe(trainer: Trainer, dataset: Dataset, before: Before, result: StepResul
     """Look at a step that has just been done."""
     weights = list(trainer.model.parameters())
     used, old, new = _flat(_gradients(weights)), _flat(before.weights), _flat(weights)
-    own = _second_try(trainer, dataset, before.weights, result.step)
-    own_norm, own_loss = (result_of := own.train_step()).grad_norm, result_of.loss
-    own_gradient = _flat(_gradients(list(own.model.parameters())))
+    second = _second_try(trainer, dataset, before.weights, result.step)
+    own = second.train_step()
+    own_gradient = _flat(_gradients(list(second.model.parameters())))
     after = _second_try(trainer, dataset, weights, result.step).train_step().loss
     asked = _flat(asked_updates(trainer, before))
     wanted = asked != 0
     ulps = _flat([ulp(weight) for weight in before.weights])
     leak, copied = _look_at_model(trainer)
     return Probe(
-        step=result.step,
-        loss=own_loss,
-        loss_after=after,
-        norm=result.grad_norm,
-        own_norm=own_norm,
+        step=result.step, loss=own.loss, loss_after=after, leak=leak, copied=copied,
+        norm=result.grad_norm, own_norm=own.grad_norm,
         cosine=nn.functional.cosine_similarity(used, own_gradient, dim=0).item(),
         vanished=((used == 0) & (own_gradient != 0)).double().mean().item(),
         unmoved=(old == new)[wanted].double().mean().item() if wanted.any() else 0.0,
         ulps=(asked / ulps)[wanted].abs().median().item() if wanted.any() else 0.0,
         moved=((new - old).norm() / old.norm()).item(),
-        leak=leak,
-        copied=copied,
-    )
+    )  # fmt: skip
 
 
 def _gradients(weights: Sequence[Tensor]) -> list[Tensor]:

@@ -27,7 +27,7 @@ class Option:
     budget: Settings = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Axis:
     """What the recipes of a comparison differ in; its first option is the usual one."""
 
@@ -98,10 +98,7 @@ def _preset(row: dict[str, Any]) -> Preset:
 
 _ROWS: Final = read_table(__file__)
 AXES: Final[Mapping[str, Axis]] = {
-    key: Axis(
-        label=row["label"],
-        options={value: Option(**option) for value, option in row["options"].items()},
-    )
+    key: Axis(row["label"], {value: Option(**each) for value, each in row["options"].items()})
     for key, row in _ROWS["axes"].items()
 }
 PRESETS: Final[Mapping[str, Preset]] = {key: _preset(row) for key, row in _ROWS["presets"].items()}

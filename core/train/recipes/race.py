@@ -37,26 +37,23 @@ class Runner:
 
     def turn(self, num_steps: int) -> Line:
         """Train some steps; return their losses, their seconds and how the model stands then."""
-        losses: list[float] = []
-        seconds, before = 0.0, None
+        told: Line = {"losses": [], "seconds": 0.0, "tensor": ""}
+        before = None
         for step in range(num_steps):
             before = Before.of(self.trainer) if step == num_steps - 1 else None
             began = _clock()
             result = self.trainer.train_step()
-            seconds += _clock() - began
+            told["seconds"] += _clock() - began
             if result.skipped:
-                return self._over(losses, seconds, result.tensor or "loss")
-            losses.append(result.loss)
+                self.is_over = True
+                return told | {"tensor": result.tensor or "loss"}
+            told["losses"].append(result.loss)
         validation = self.trainer.validation_loss()
         if not math.isfinite(validation):  # the last update was not
-            return self._over(losses, seconds, "loss")
+            self.is_over = True
+            return told | {"tensor": "loss"}
         lost = lost_share(self.trainer, before) if before else None
-        told = {"losses": losses, "seconds": seconds, "tensor": ""}
         return told | {"validation": validation, "lost": lost}
-
-    def _over(self, losses: list[float], seconds: float, tensor: str) -> Line:
-        self.is_over = True
-        return {"losses": losses, "seconds": seconds, "tensor": tensor}
 
 
 def _clock() -> float:

@@ -62,16 +62,20 @@ def at_scale(comparison: Comparison, size: str) -> tuple[Scaled, ...]:
     for option in comparison.options:
         spec = as_gpt(MODELS[key]) if option.run.get("family") == "gpt" else MODELS[key]
         recipe = _recipe(option.budget)
+        tokens = cluster.data * recipe.num_tokens * recipe.accumulation
         rows.append(
             Scaled(
-                label=_(option.label),
-                memory=training_budget(spec, recipe, cluster),
-                seconds=_seconds(spec, recipe, cluster),
+                label=_(option.label), memory=training_budget(spec, recipe, cluster),
+                seconds=training_time(spec, recipe, cluster, tokens, MFU),
                 is_counted=bool(option.budget) or comparison.axis == "family",
             )
-        )
+        )  # fmt: skip
     if comparison.axis == "precision":
-        rows.append(_in_fp8(MODELS[key], cluster))
+        spec, recipe = MODELS[key], _recipe(AXES["precision"].options["bf16"].budget)
+        seconds = fp8_seconds(spec, recipe, cluster)
+        # As torchao does it: faster products, no byte less.
+        memory = training_budget(spec, recipe, cluster)
+        rows.append(Scaled(label=_(FP8), memory=memory, seconds=seconds))
     return tuple(rows)
 
 
@@ -89,31 +93,14 @@ def _recipe(changes: Mapping[str, Any]) -> TrainingRecipe:
     return TrainingRecipe(**{**plain, **changes})
 
 
-def _seconds(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> Item:
-    tokens = cluster.data * recipe.num_tokens * recipe.accumulation
-    return training_time(spec, recipe, cluster, tokens, MFU)
-
-
-def _in_fp8(spec: ModelSpec, cluster: Cluster) -> Scaled:
-    """Return FP8 training as torchao does it: faster products, no byte less."""
-    recipe = _recipe(AXES["precision"].options["bf16"].budget)
-    return Scaled(
-        label=_(FP8),
-        memory=training_budget(spec, recipe, cluster),
-        seconds=fp8_seconds(spec, recipe, cluster),
-    )
-
-
 def fp8_seconds(spec: ModelSpec, recipe: TrainingRecipe, cluster: Cluster) -> Item:
     """Return the seconds of a step whose linear layers multiply in fp8."""
     step = step_flops(spec, recipe)
     values = {
-        "step_flops": step.amount,
-        "kept_flops": _kept_in_16_bits(step),
+        "step_flops": step.amount, "kept_flops": _kept_in_16_bits(step), "mfu": MFU,
         "flops_per_second": peak_of(cluster.device, recipe.precision),
         "fp8_flops_per_second": cluster.device.peak["fp8"],
-        "mfu": MFU,
-    }
+    }  # fmt: skip
     kind = weakest(["estimated", cluster.device.known_of("fp8")])
     parts = [
         item(name, formula, values, unit="s", source=_SOURCE, kind=kind, band=(0.1, 0.5))

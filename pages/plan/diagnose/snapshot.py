@@ -1,29 +1,16 @@
 """A memory snapshot of the reader's own: what filled the GPU, over the recorded time."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
 
 from core.budget.diagnosis.moments import step_totals
 from core.budget.diagnosis.sentences import snapshot_sentence
-from core.budget.diagnosis.snapshot.answer import (
-    BACKWARD,
-    BEFORE,
-    CATEGORIES,
-    FORWARD,
-    MAX_BYTES,
-    OPTIMIZER,
-    OTHER,
-    SETUP,
-    UNKNOWN,
-    Point,
-    Snapshot,
-    as_snapshot,
-)
+from core.budget.diagnosis.snapshot.answer import MAX_BYTES, Category, Point, Snapshot, as_snapshot
 from core.budget.planning.plan import Plan
-from core.figures.budget.frames import framed, rows_of_bars
+from core.figures.budget.frames import framed, lying_bars, text_size
 from core.figures.budget.stacked_parts import capacity_line, legend_below
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
@@ -74,14 +61,14 @@ for event in reversed(events):
     peak = max(peak, held)
 print(f"peak: {peak:,} bytes in tensors")
 """
-WORDS: Final = {
-    BEFORE: (N_("before the recording"), "other", "."),
-    SETUP: (N_("model set-up"), "setup", ""),
-    OPTIMIZER: (N_("optimizer step"), "optimizer", ""),
-    FORWARD: (N_("forward"), "forward", ""),
-    BACKWARD: (N_("backward"), "backward", ""),
-    OTHER: (N_("other code"), "temporary", ""),
-    UNKNOWN: (N_("no stack recorded"), "muted", "x"),
+WORDS: Final[Mapping[Category, tuple[str, str, str]]] = {
+    "before": (N_("before the recording"), "other", "."),
+    "setup": (N_("model set-up"), "setup", ""),
+    "optimizer": (N_("optimizer step"), "optimizer", ""),
+    "forward": (N_("forward"), "forward", ""),
+    "backward": (N_("backward"), "backward", ""),
+    "other": (N_("other code"), "temporary", ""),
+    "unknown": (N_("no stack recorded"), "muted", "x"),
 }
 """Where a block was allocated -> its name, its colour's meaning and its pattern; from below."""
 PARTS: Final = {
@@ -123,9 +110,8 @@ def show_snapshot(case: Case, answer: str) -> Shown:
         return Shown(
             headline=_("Send a memory snapshot: it shows what filled the GPU"),
             notes=[_("These lines around some steps write the file, on the machine with the GPU:")],
-            below=_show_how_to_record,
-            code=CODE,
-        )
+            below=_show_how_to_record, code=CODE,
+        )  # fmt: skip
     try:
         told = as_snapshot(answer)
     except ValueError as error:
@@ -136,10 +122,8 @@ def show_snapshot(case: Case, answer: str) -> Shown:
     return Shown(
         headline=snapshot_sentence(told, look().unit),
         charts=[Chart(picture=draw(told, planned, look()), file_name="memory-snapshot")],
-        notes=[*_notes(told), *notes],
-        below=lambda: _show_blocks(told),
-        code=CODE,
-    )
+        notes=[*_notes(told), *notes], below=lambda: _show_blocks(told), code=CODE,
+    )  # fmt: skip
 
 
 def _show_how_to_record() -> None:
@@ -154,10 +138,8 @@ def _planned(plan: Plan, told: Snapshot) -> tuple[float, Sequence[str]]:
         return 0.0, [str(error)]
     if peak <= _FAR * _top(told):
         return peak, []
-    text = _(
-        "The plan's peak in tensors, {peak}, is far above what this snapshot holds: set the plan "
-        "as the run was, and it stands in the picture."
-    )
+    text = _("The plan's peak in tensors, {peak}, is far above what this snapshot holds: set the "
+             "plan as the run was, and it stands in the picture.")  # fmt: skip
     return 0.0, [text.format(peak=look().format_bytes(peak))]
 
 
@@ -168,28 +150,19 @@ def _top(told: Snapshot) -> int:
 def _notes(told: Snapshot) -> Sequence[str]:
     show, notes = look().format_bytes, []
     if told.at_start:
-        notes.append(
-            _(
-                "The recording begins with {bytes} in tensors: it was switched on later, or its "
-                "ring of events was too short and has lost the beginning."
-            ).format(bytes=show(told.at_start))
-        )
-    if unknown := told.peak.amounts[CATEGORIES.index(UNKNOWN)]:
-        notes.append(
-            _(
-                "Of {bytes} no stack was recorded. Backward runs in threads without Python: record "
-                "with stacks='all' to see it."
-            ).format(bytes=show(unknown))
-        )
-    notes.append(
-        _(
-            "Of what lies idle {empty} is in segments without a tensor, which empty_cache() gives "
-            "back, and {rest} lies between tensors; the largest free piece has {largest}."
-        ).format(
-            empty=show(told.in_empty), rest=show(told.fragmented), largest=show(told.largest_free)
-        )
-    )
-    return [*notes, *_remarks(told)]
+        text = _("The recording begins with {bytes} in tensors: it was switched on later, or its "
+                 "ring of events was too short and has lost the beginning.")  # fmt: skip
+        notes.append(text.format(bytes=show(told.at_start)))
+    if unknown := told.peak.by_category["unknown"]:
+        text = _("Of {bytes} no stack was recorded. Backward runs in threads without Python: "
+                 "record with stacks='all' to see it.")  # fmt: skip
+        notes.append(text.format(bytes=show(unknown)))
+    text = _("Of what lies idle {empty} is in segments without a tensor, which empty_cache() gives "
+             "back, and {rest} lies between tensors; the largest free piece has "
+             "{largest}.")  # fmt: skip
+    sizes = {"empty": told.in_empty, "rest": told.fragmented, "largest": told.largest_free}
+    idle = text.format(**{name: show(size) for name, size in sizes.items()})
+    return [*notes, idle, *_remarks(told)]
 
 
 def _remarks(told: Snapshot) -> Sequence[str]:
@@ -202,31 +175,21 @@ def _remarks(told: Snapshot) -> Sequence[str]:
         text = _("The snapshot has {count} GPUs; this is GPU {device}, the one with most events.")
         notes.append(text.format(count=f"{told.num_devices:,}", device=told.device))
     if told.is_expandable:
-        text = _(
-            "The segments are expandable: empty_cache() also gives back whole pages between "
-            "tensors."
-        )
-        notes.append(text)
+        notes.append(_("The segments are expandable: empty_cache() also gives back whole pages "
+                       "between tensors."))  # fmt: skip
     if told.gap:
         text = _("Events and segments differ by {bytes} at the end: the curve may be off by that.")
         notes.append(text.format(bytes=show(abs(told.gap))))
     return notes
 
 
-def _named(point: Point) -> Sequence[tuple[str, int]]:
-    """Return what was in tensors, from below, by category."""
-    amounts = dict(zip(CATEGORIES, point.amounts, strict=True))
-    return [(name, amounts[name]) for name in WORDS]
-
-
 def history_picture(told: Snapshot, planned: float, look: Look) -> Picture:
     """Return what was in tensors by category, what was reserved, and the peak."""
     drawing, points = Drawing(), told.points
     events = [point.event for point in points]
-    for place, name in enumerate(WORDS):
-        amounts = [_named(point)[place][1] for point in points]
-        if any(amounts):
-            _area(drawing, name, (points, amounts), look)
+    for name in WORDS:
+        if any(point.by_category[name] for point in points):
+            _draw_area(drawing, name, points, look)
     drawing.scatter(
         x=events, y=[look.in_unit(point.reserved) for point in points], mode="lines",
         name=_("reserved"), line={"color": look.color("text"), "width": 2, "shape": "hv"},
@@ -244,12 +207,11 @@ def history_picture(told: Snapshot, planned: float, look: Look) -> Picture:
         y={"title": {"text": look.unit}, "range": [0, _ROOM * look.in_unit(top)]},
         margin={"l": 8, "r": 24, "t": 8, "b": 8},
     )  # fmt: skip
-    parts = [f"{_(WORDS[name][0])} {look.format_bytes(size)}"
-             for name, size in _named(told.peak) if size]  # fmt: skip
-    alt = _(
-        "Bytes in tensors over {events} events: at the start {start}, at the peak {peak} ({parts}) "
-        "with {reserved} reserved, at the end {end}."
-    ).format(
+    parts = [f"{_(label)} {look.format_bytes(told.peak.by_category[name])}"
+             for name, (label, *_look) in WORDS.items() if told.peak.by_category[name]]  # fmt: skip
+    text = _("Bytes in tensors over {events} events: at the start {start}, at the peak {peak} "
+             "({parts}) with {reserved} reserved, at the end {end}.")  # fmt: skip
+    alt = text.format(
         events=f"{sum(told.actions.values()):,}", start=look.format_bytes(points[0].active),
         peak=look.format_bytes(told.peak.active), parts=_(", ").join(parts),
         reserved=look.format_bytes(told.peak.reserved), end=look.format_bytes(points[-1].active),
@@ -257,25 +219,18 @@ def history_picture(told: Snapshot, planned: float, look: Look) -> Picture:
     return Picture(figure=figure, alt=alt, table=_moments(told, look))
 
 
-def _area(
-    drawing: Drawing, name: str, values: tuple[Sequence[Point], Sequence[int]], look: Look
-) -> None:
+def _draw_area(drawing: Drawing, name: Category, points: Sequence[Point], look: Look) -> None:
     label, meaning, pattern = WORDS[name]
-    color = look.color(meaning)
+    color, amounts = look.color(meaning), [point.by_category[name] for point in points]
     drawing.scatter(
-        x=[point.event for point in values[0]],
-        y=[look.in_unit(amount) for amount in values[1]],
-        stackgroup="memory",
-        mode="lines",
-        name=_(label),
+        x=[point.event for point in points], y=[look.in_unit(amount) for amount in amounts],
+        stackgroup="memory", mode="lines", name=_(label),
         line={"color": color, "width": 0.5, "shape": "hv"},
         fillpattern={"shape": pattern, "fgcolor": color, "fillmode": "overlay", "size": 6},
-        customdata=[
-            f"{look.format_bytes(amount)}, {point.micros / 1000:,.1f} ms"
-            for point, amount in zip(*values, strict=True)
-        ],
+        customdata=[f"{look.format_bytes(amount)}, {point.micros / 1000:,.1f} ms"
+                    for point, amount in zip(points, amounts, strict=True)],
         hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
-    )
+    )  # fmt: skip
 
 
 def _draw_peak(drawing: Drawing, told: Snapshot, look: Look) -> None:
@@ -295,13 +250,11 @@ def _plan_words(planned: float, look: Look) -> str:
 def _moments(told: Snapshot, look: Look) -> Table:
     """Return each category at the start, at the peak and at the end."""
     moments = (told.points[0], told.peak, told.points[-1])
-    rows = [name for name in WORDS if any(dict(_named(point))[name] for point in moments)]
-    columns: dict[str, list[str]] = {
-        _("in tensors from"): [*(_(WORDS[name][0]) for name in rows), _("reserved")]
-    }
+    rows = [name for name in WORDS if any(point.by_category[name] for point in moments)]
+    columns = {_("in tensors from"): [*(_(WORDS[name][0]) for name in rows), _("reserved")]}
     titles = (_("at the start"), _("at the peak"), _("at the end"))
     for title, point in zip(titles, moments, strict=True):
-        amounts = [*(dict(_named(point))[name] for name in rows), point.reserved]
+        amounts = [*(point.by_category[name] for name in rows), point.reserved]
         columns[title] = [look.format_bytes(amount) for amount in amounts]
     return columns
 
@@ -312,7 +265,7 @@ def segments_picture(told: Snapshot, planned: float, look: Look) -> Picture:
     held = {name: getattr(told, name) for name in PARTS}
     row, asked = _("reserved"), _("in tensors from")
     rows = [(row, *PARTS[name], size) for name, size in held.items()]
-    rows += [(asked, *WORDS[name], size) for name, size in _named(told.peak)]
+    rows += [(asked, *words, told.peak.by_category[name]) for name, words in WORDS.items()]
     shown = [each for each in rows if each[-1]]
     ends = Counter[str]()
     for title, label, meaning, pattern, size in shown:
@@ -330,21 +283,18 @@ def segments_picture(told: Snapshot, planned: float, look: Look) -> Picture:
     if planned:
         text = _plan_words(planned, look)
         capacity_line(drawing, planned, text, look, flat=True, longest=reach)
-    figure = rows_of_bars(
-        drawing, look, num_rows=2, x={"visible": False, "range": [0, reach]}, height=HEIGHT_PX,
-        margin={"l": 8, "r": 24, "t": 2 * look.layout()["font"]["size"], "b": 8},
+    figure = lying_bars(
+        drawing, look, room=reach, height=HEIGHT_PX, top=2 * text_size(look), right=24,
         legend=legend_below(look) | {"xref": "container"},
     )  # fmt: skip
     named = [f"{_(label)} {look.format_bytes(size)}" for _row, label, _m, _p, size in shown]
     alt = _("{segments} segments of {reserved} when the snapshot was taken: {parts}.").format(
         segments=f"{told.num_segments:,}", reserved=look.format_bytes(told.reserved),
-        parts=_(", ").join(named),
-    )  # fmt: skip
+        parts=_(", ").join(named))  # fmt: skip
     table = {
-        _("of"): [each[0] for each in shown],
-        _("part"): [_(each[1]) for each in shown],
+        _("of"): [each[0] for each in shown], _("part"): [_(each[1]) for each in shown],
         _("bytes"): [look.format_bytes(each[-1]) for each in shown],
-    }
+    }  # fmt: skip
     return Picture(figure=figure, alt=alt, table=table)
 
 
@@ -364,9 +314,6 @@ def _show_blocks(told: Snapshot) -> None:
 
 
 TAB: Final = Tab(
-    label=N_("Memory snapshot"),
-    show=show_snapshot,
-    choose=choose_snapshot,
-    unseen=("text", "file"),
-    reading="snapshot",
-)
+    label=N_("Memory snapshot"), show=show_snapshot, choose=choose_snapshot,
+    unseen=("text", "file"), reading="snapshot",
+)  # fmt: skip

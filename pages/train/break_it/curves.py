@@ -69,24 +69,19 @@ def curves_tab(case: Case) -> Shown:
     recorded = recorded_pairs()
     pair = own or (recorded.pairs[case.switch.key] if case.seed == recorded.seed else None)
     side = "broken" if case.is_open else "healthy"
-    shown = partial(
-        Shown,
-        below=partial(_show_below, case),
-        code=_CODE.format(key=case.switch.key, side=side, seed=case.seed),
-    )
+    code = _CODE.format(key=case.switch.key, side=side, seed=case.seed)
+    shown = partial(Shown, below=partial(_show_below, case), code=code)
     if pair is None:
-        text = _("Not run yet with seed {seed}: predict, and it runs")
-        if case.is_open:
-            text = _("Not run yet with seed {seed}")
+        unknown = _("Not run yet with seed {seed}: predict, and it runs")
+        text = _("Not run yet with seed {seed}") if case.is_open else unknown
         return shown(headline=text.format(seed=case.seed))
     found = next((each for each in find(pair["broken"]) if each.name == case.switch.key), None)
     picture = loss_picture(pair, found if case.is_open else None, look(), is_open=case.is_open)
     return shown(
-        headline=_headline(case, pair, found),
+        headline=_headline(case, pair, found), notes=_notes(case, pair, is_own=own is not None),
         line=found.evidence if found and case.is_open else "",
         charts=[Chart(picture=picture, file_name="break-it")],
-        notes=_notes(case, pair, is_own=own is not None),
-    )
+    )  # fmt: skip
 
 
 def _offer_run(case: Case, *, at_once: bool) -> None:
@@ -94,12 +89,10 @@ def _offer_run(case: Case, *, at_once: bool) -> None:
     icon = ":material/play_arrow:"
     pushed = at_once or st.button(_("Run it here"), key=ASK.key("run"), icon=icon)
     if pushed and run_job(
-        f"break {case.switch.key} {case.seed}",
-        partial(_run, case.switch.key, case.seed),
-        doing=_("Training both, in a separate process …"),
-        failed=_("It was not run"),
+        f"break {case.switch.key} {case.seed}", partial(_run, case.switch.key, case.seed),
+        doing=_("Training both, in a separate process …"), failed=_("It was not run"),
         tell=partial(_tell, case),
-    ):
+    ):  # fmt: skip
         st.rerun()
 
 
@@ -163,15 +156,11 @@ def loss_picture(pair: Pair, found: Finding | None, look: Look, *, is_open: bool
     marked = (found.step, found_at.format(step=found.step)) if found else None
     picture = curves_picture(
         {name: run.losses for name, run in rows.items()},
-        Axes(x=_("step"), y=_("loss (nats per token)"), log=highest > 10, first=1),
-        look,
-        points={
-            name: [(step, loss) for step, *both in run.validations for loss in both]
-            for name, run in rows.items()
-        },
-        colors=[color for _name, color in SIDES.values()],
-        marked=marked,
-    )
+        Axes(x=_("step"), y=_("loss (nats per token)"), log=highest > 10, first=1), look,
+        points={name: [(step, loss) for step, *both in run.validations for loss in both]
+                for name, run in rows.items()},
+        colors=[color for _name, color in SIDES.values()], marked=marked,
+    )  # fmt: skip
     if not found:
         return picture
     text = _("{said} Found at step {step}: {headline}.")

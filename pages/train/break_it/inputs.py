@@ -53,13 +53,11 @@ def _predict(switch: Switch) -> bool:
     """Ask what the loss will do; return whether the reader has committed to an answer."""
     outcomes = [switch.outcome, *switch.others]
     turn = list(SWITCHES).index(switch.key) % len(outcomes)  # the right one moves about
-    return predict_then_reveal(
-        ASK.key(f"answer_{switch.key}"),
-        _("**{title}.** What does the training loss do?").format(title=_(switch.title)),
-        [
-            Choice(_(OUTCOMES[each]), _(switch.others[each]) if each in switch.others else None)
-            for each in (*outcomes[turn:], *outcomes[:turn])
-        ],
-        _("Why, and the line that mends it, stand below the curves."),
-        reveal=_("Predict and run"),
-    )
+    choices = [
+        Choice(_(OUTCOMES[each]), _(switch.others[each]) if each in switch.others else None)
+        for each in (*outcomes[turn:], *outcomes[:turn])
+    ]
+    asked = _("**{title}.** What does the training loss do?").format(title=_(switch.title))
+    why = _("Why, and the line that mends it, stand below the curves.")
+    key, reveal = ASK.key(f"answer_{switch.key}"), _("Predict and run")
+    return predict_then_reveal(key, asked, choices, why, reveal=reveal)

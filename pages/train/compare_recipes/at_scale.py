@@ -30,23 +30,16 @@ def scale_tab(case: Case, size: str) -> Shown:
     """Show a device's bytes and a step's seconds for each recipe, and for FP8 beside formats."""
     rows = at_scale(case.comparison, size)
     bars = [
-        DeviceBar(
-            label=row.label, parts=at_peak(row.memory.largest), low=row.memory.item.low,
-            high=row.memory.item.high, beside=[format_seconds(row.seconds.amount)],
-        )
+        DeviceBar(label=row.label, parts=at_peak(row.memory.largest), low=row.memory.item.low,
+                  high=row.memory.item.high, beside=[format_seconds(row.seconds.amount)])
         for row in rows
     ]  # fmt: skip
+    picture = bar_picture(bars, DEVICE.memory_usable, look(), named_above=True)
     return Shown(
-        headline=_headline(rows, size, len(case.comparison.values)),
-        charts=[
-            Chart(
-                picture=bar_picture(bars, DEVICE.memory_usable, look(), named_above=True),
-                file_name="recipes-at-size",
-            )
-        ],
-        notes=_notes(case, rows, size),
+        headline=_headline(rows, size, len(case.comparison.values)), notes=_notes(case, rows, size),
+        charts=[Chart(picture=picture, file_name="recipes-at-size")],
         code=_CODE.format(axis=case.comparison.axis, values=case.comparison.values, size=size),
-    )
+    )  # fmt: skip
 
 
 def _headline(rows: Sequence[Scaled], size: str, num_compared: int) -> str:

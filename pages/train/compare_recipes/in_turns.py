@@ -25,6 +25,7 @@ from pages.train.compare_recipes.code import code_of
 from pages.train.compare_recipes.inputs import ASK, Case
 from pages.train.compare_recipes.running import Race, may_stop, races, start
 
+BAR_PX: Final = 46
 _LOOK_AGAIN: Final = 1.0  # seconds
 _SAME: Final = 0.005  # a loss nearer than this is called the same
 _STYLES: Final = (("axis_1", "solid"), ("axis_2", "dash"), ("axis_3", "dot"), ("axis_4", "dashdot"))
@@ -46,9 +47,9 @@ def in_turns(case: Case, place: DeltaGenerator) -> Shown:
     with place:
         _offer_start(case, is_again=kept is not None)
     if not results:
-        names = _(" against ").join(case.comparison.names)
-        headline = _("{names}: not trained on this machine yet").format(names=names)
-        return Shown(headline=headline, notes=[_plan_note(case.comparison)])
+        text, names = _("{names}: not trained on this machine yet"), case.comparison.names
+        return Shown(headline=text.format(names=_(" against ").join(names)),
+                     notes=[_plan_note(case.comparison)])  # fmt: skip
     is_part = any(result.num_steps < case.comparison.num_steps and not result.tensor
                   for result in results)  # fmt: skip
     notes = [] if kept else [_("Recorded on another machine; Train here shows this one.")]
@@ -56,11 +57,10 @@ def in_turns(case: Case, place: DeltaGenerator) -> Shown:
     return Shown(
         headline=bought(case.comparison, results),
         charts=[Chart(picture=curves(case, results, look()), file_name="recipes")],
-        beside=partial(_show_bytes, case.comparison, results),
-        widths=(3, 2),
+        beside=partial(_show_bytes, case.comparison, results), widths=(3, 2),
         notes=[*notes, *_rounded_away(case.comparison, results), _plan_note(case.comparison)],
         code=code_of(case.comparison),
-    )
+    )  # fmt: skip
 
 
 def _offer_start(case: Case, *, is_again: bool) -> None:
@@ -123,10 +123,9 @@ def bought(comparison: Comparison, results: Results) -> str:
     first, last = results
     ratio = f"{last.total_seconds / first.total_seconds:.2f}"
     time = _("{ratio} × the time").format(ratio=ratio)
-    parts = (_loss_words(last.last - first.last), _bytes_words(last, first), time)
-    return _("“{name}” in place of “{other}”: {differences}").format(
-        name=names[1], other=names[0], differences=_(", ").join(parts)
-    )
+    parts = (_loss_words(last.last - first.last), _bytes_words(last.peak - first.peak), time)
+    text = _("“{name}” in place of “{other}”: {differences}")
+    return text.format(name=names[1], other=names[0], differences=_(", ").join(parts))
 
 
 def _even(results: Results) -> Results:
@@ -136,10 +135,8 @@ def _even(results: Results) -> Results:
     turns = min(len(result.validation) for result in results)
     steps = min(result.num_steps for result in results)
     return [
-        replace(
-            result, validation=result.validation[:turns], losses=result.losses[:steps],
-            seconds=result.seconds[:turns], lost=result.lost[:turns],
-        )
+        replace(result, validation=result.validation[:turns], losses=result.losses[:steps],
+                seconds=result.seconds[:turns], lost=result.lost[:turns])
         for result in results
     ]  # fmt: skip
 
@@ -147,9 +144,8 @@ def _even(results: Results) -> Results:
 def _reached(name: str, result: Result) -> str:
     if not result.tensor:
         return f"{name} {result.last:.3f}"
-    return _("“{name}” ends at step {step}, {tensor} is not finite").format(
-        name=name, step=result.num_steps + 1, tensor=result.tensor
-    )
+    text = _("“{name}” ends at step {step}, {tensor} is not finite")
+    return text.format(name=name, step=result.num_steps + 1, tensor=result.tensor)
 
 
 def _loss_words(difference: float) -> str:
@@ -159,8 +155,7 @@ def _loss_words(difference: float) -> str:
     return words.format(amount=f"{abs(difference):.3f}")
 
 
-def _bytes_words(last: Result, first: Result) -> str:
-    difference = last.peak - first.peak
+def _bytes_words(difference: int) -> str:
     if not difference:
         return _("the same peak")
     words = _("{amount} more at the peak") if difference > 0 else _("{amount} less at the peak")
@@ -176,16 +171,10 @@ def _rounded_away(comparison: Comparison, results: Results) -> list[str]:
         for name, result in zip(comparison.names, results, strict=True)
         if result.lost and result.lost[-1] is not None
     ]
-    if not parts:
-        return []
-    return [
-        _("Update in ulps, at the last step: of the updates that the optimizer asks for, these are "
-          "below half an ulp of their weight, and rounding takes them back: {parts}.").format(
-            parts=_(", ").join(parts))
-    ]  # fmt: skip
-
-
-BAR_PX: Final = 46
+    text = _("Update in ulps, at the last step: of the updates that the optimizer asks for, these "
+             "are below half an ulp of their weight, and rounding takes them back: "
+             "{parts}.")  # fmt: skip
+    return [text.format(parts=_(", ").join(parts))] if parts else []
 
 
 def curves(case: Case, results: Results, look: Look) -> Picture:
@@ -229,13 +218,11 @@ def _curves_alt(names: Sequence[str], results: Results) -> str:
     parts = [
         _("{name}: {loss} after {steps} steps and {seconds}").format(
             name=name, steps=result.num_steps, seconds=format_seconds(result.total_seconds),
-            loss=f"{result.validation[-1]:.3f}" if result.validation else "?",
-        )
+            loss=f"{result.validation[-1]:.3f}" if result.validation else "?")
         for name, result in zip(names, results, strict=True)
     ]  # fmt: skip
-    return _("Validation loss of recipes that train in turns: {parts}.").format(
-        parts=_("; ").join(parts)
-    )
+    text = _("Validation loss of recipes that train in turns: {parts}.")
+    return text.format(parts=_("; ").join(parts))
 
 
 def _table(names: Sequence[str], results: Results) -> dict[str, list[Any]]:
@@ -272,26 +259,20 @@ def bytes_picture(names: Sequence[str], results: Results, look: Look) -> Picture
         drawing, look, room=max(totals(bars)), bargap=0.6, legend=legend_below(look),
         height=round(len(names) * (BAR_PX + size) + size * 6), top=round(size * 1.5),
     )  # fmt: skip
-    said = [
-        _("{name}: {amount}").format(name=name, amount=peak)
-        for name, peak in zip(names, peaks, strict=True)
-    ]
+    amount = _("{name}: {amount}")
+    alt = _("The most bytes that a step of each recipe holds: {parts}.")
+    said = [amount.format(name=name, amount=peak) for name, peak in zip(names, peaks, strict=True)]
     rows = parts_table(list(zip(names, held, strict=True)), look, _("recipe"))
     return Picture(
-        figure=figure,
-        alt=_("The most bytes that a step of each recipe holds: {parts}.").format(
-            parts=_("; ").join(said)
-        ),
+        figure=figure, alt=alt.format(parts=_("; ").join(said)),
         table={**rows, _("peak"): peaks},
-    )
+    )  # fmt: skip
 
 
 def _measured(result: Result) -> list[Item]:
-    sizes = {name: result.held(name) for name in _CATEGORIES}
-    kind: dict[str, Any] = {"unit": "bytes", "source": "", "kind": "measured"}
-    return [
-        Item(name=name, amount=size, low=size, high=size, **kind) for name, size in sizes.items()
-    ]
+    sizes = ((name, result.held(name)) for name in _CATEGORIES)
+    return [Item(name=name, amount=size, low=size, high=size, unit="bytes", source="",
+                 kind="measured") for name, size in sizes]  # fmt: skip
 
 
 TAB: Final = Tab(label=N_("In turns"), show=in_turns, choose=st.container)

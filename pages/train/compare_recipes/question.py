@@ -18,18 +18,14 @@ def ask_what_differs() -> None:
     """Ask about the experiment that is chosen; about the first one for the reader's own."""
     key = ASK.used("preset", "master")
     key = key if key in PRESETS else "master"
-    preset = PRESETS[key]
-    results = recorded()[key]
+    preset, results = PRESETS[key], recorded()[key]
     names = preset.comparison.names
     right = min(range(len(results)), key=lambda place: _measure(preset, results[place]))
-    told = [
-        _("{name}: {amount}").format(name=name, amount=_amount(preset, each))
-        for name, each in zip(names, results, strict=True)
-    ]
-    choices = [
-        Choice(name, None if place == right else _("No: {amount}.").format(amount=told[place]))
-        for place, name in enumerate(names)
-    ]
+    told = [_("{name}: {amount}").format(name=name, amount=_amount(preset, each))
+            for name, each in zip(names, results, strict=True)]  # fmt: skip
+    wrong = _("No: {amount}.")
+    choices = [Choice(name, None if place == right else wrong.format(amount=told[place]))
+               for place, name in enumerate(names)]  # fmt: skip
     choices.append(Choice(_("No difference that one would see"), _("There is one.")))
     numbers = _("Recorded: {parts}.").format(parts=_("; ").join(told))
     explanation = _("{numbers} {why}").format(numbers=numbers, why=_(preset.why))

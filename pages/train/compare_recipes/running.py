@@ -48,9 +48,8 @@ class Races:
             if asked in self.going:
                 return
             if any(race.asked_by == who for race in self.going.values()):
-                raise ValueError(
-                    _("Another comparison of yours is under way: stop it, or wait for its end.")
-                )
+                text = _("Another comparison of yours is under way: stop it, or wait for its end.")
+                raise ValueError(text)
             race = Race(asked_by=who)
             self.pool.start(str(asked), partial(self._train, asked, race))
             self.going[asked] = race

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from core.language import N_, _
 from core.units import GIB, MIB, format_bytes
@@ -21,41 +21,24 @@ MAX_SECONDS: Final = 10
 MAX_MEMORY: Final = 3 * GIB // 2
 _ROOT: Final = Path(__file__).parents[4]
 
-FORWARD, BACKWARD, OPTIMIZER, SETUP, OTHER, UNKNOWN, BEFORE = CATEGORIES = (
-    "forward",
-    "backward",
-    "optimizer",
-    "setup",
-    "other",
-    "unknown",
-    "before",
-)
+Category = Literal["forward", "backward", "optimizer", "setup", "other", "unknown", "before"]
+CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)
 """Where a block was allocated; of `unknown` no stack was recorded, `before` is older than that."""
 
 PROBLEMS: Final[Mapping[str, str]] = {
-    "globals": N_(
-        "The file names Python code (`{name}`), which no memory snapshot does: nothing of it was "
-        "run. Upload what torch.cuda.memory._dump_snapshot has written."
-    ),
-    "broken": N_(
-        "The file is no whole pickle: it is cut off, damaged or of another kind. Upload what "
-        "torch.cuda.memory._dump_snapshot has written."
-    ),
-    "fields": N_(
-        "The file is a pickle but no CUDA memory snapshot: it would have “segments” with “blocks”, "
-        "and sizes that are whole numbers."
-    ),
+    "globals": N_("The file names Python code (`{name}`), which no memory snapshot does: nothing "
+                  "of it was run. Upload what torch.cuda.memory._dump_snapshot has written."),
+    "broken": N_("The file is no whole pickle: it is cut off, damaged or of another kind. Upload "
+                 "what torch.cuda.memory._dump_snapshot has written."),
+    "fields": N_("The file is a pickle but no CUDA memory snapshot: it would have “segments” with "
+                 "“blocks”, and sizes that are whole numbers."),
     "empty": N_("The snapshot has no segments: torch had reserved nothing on a GPU."),
-    "memory": N_(
-        "To read this snapshot takes more than {memory}: record fewer steps, or pass a smaller "
-        "max_entries to _record_memory_history."
-    ),
-    "late": N_(
-        "The snapshot was not read in {seconds} seconds: record fewer steps, or pass a smaller "
-        "max_entries to _record_memory_history."
-    ),
+    "memory": N_("To read this snapshot takes more than {memory}: record fewer steps, or pass a "
+                 "smaller max_entries to _record_memory_history."),
+    "late": N_("The snapshot was not read in {seconds} seconds: record fewer steps, or pass a "
+               "smaller max_entries to _record_memory_history."),
     "failed": N_("The program that reads snapshots ended without an answer: try again."),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,13 +62,18 @@ class Point:
         """Bytes in tensors, as they were asked for."""
         return sum(self.amounts)
 
+    @property
+    def by_category(self) -> Mapping[Category, int]:
+        """Bytes in tensors, by where they were allocated."""
+        return dict(zip(CATEGORIES, self.amounts, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """A block in use: its bytes, its category, and the place in the user's code that asked."""
 
     num_bytes: int
-    category: str
+    category: Category
     place: str
 
 
@@ -154,10 +142,10 @@ def read_in_child(path: Path, *, seconds: float = MAX_SECONDS, memory: int = MAX
         seconds: After these the reading process is ended.
         memory: Bytes of address space that it may have, where the system can hold it to that.
     """
-    command = [sys.executable, "-m", "core.budget.diagnosis.snapshot", str(path)]
+    command = [sys.executable, "-m", "core.budget.diagnosis.snapshot", str(path), str(memory)]
     try:
         child = subprocess.run(  # noqa: S603  our own module
-            [*command, str(memory)], cwd=_ROOT, capture_output=True, timeout=seconds, check=False
+            command, cwd=_ROOT, capture_output=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
         return json.dumps({"problem": "late", "seconds": seconds})
@@ -174,11 +162,8 @@ def as_snapshot(answer: str) -> Snapshot:
     """
     told: dict[str, Any] = json.loads(answer)
     if problem := told.get("problem"):
-        values = {
-            "name": str(told.get("name", "")).replace("`", ""),
-            "seconds": f"{told.get('seconds', 0):g}",
-            "memory": format_bytes(MAX_MEMORY),
-        }
+        name, seconds = str(told.get("name", "")).replace("`", ""), f"{told.get('seconds', 0):g}"
+        values = {"name": name, "seconds": seconds, "memory": format_bytes(MAX_MEMORY)}
         raise ValueError(_(PROBLEMS[problem]).format(**values))
     points = tuple(Point(**each) for each in told.pop("points"))
     blocks = tuple(Block(**each) for each in told.pop("blocks"))

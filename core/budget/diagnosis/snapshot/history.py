@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from core.budget.diagnosis.snapshot.answer import BEFORE, CATEGORIES, Block, Point, Snapshot
+from core.budget.diagnosis.snapshot.answer import CATEGORIES, Block, Category, Point, Snapshot
 from core.budget.diagnosis.snapshot.stacks import MAX_NAME, Frames, Stacks, place_of, text
 
 MOST_BLOCKS: Final = 20
@@ -28,7 +28,7 @@ class Live:
     """A block in use."""
 
     num_bytes: int
-    category: str
+    category: Category
     frames: Frames = ()
 
 
@@ -108,15 +108,11 @@ def _of_device(segments: Sequence[Row], events: Sequence[Row]) -> dict[str, Any]
     largest = sorted(live.values(), key=lambda each: -each.num_bytes)[:MOST_BLOCKS]
     return {
         **_of_segments(segments),
-        "reserved": reserved,
+        "reserved": reserved, "points": points, "peak": peak, "num_blocks": len(live), "gap": gap,
         "actions": {text(each)[:MAX_NAME]: n for each, n in actions.most_common(MOST_KINDS)},
-        "points": points,
-        "peak": peak,
         "blocks": [Block(each.num_bytes, each.category, place_of(each.frames)) for each in largest],
-        "num_blocks": len(live),
-        "gap": gap,
         "requests": [whole(each["size"]) for each in ooms[-MOST_BLOCKS:]],
-    }
+    }  # fmt: skip
 
 
 def _reserved(segments: Iterable[Row]) -> int:
@@ -137,10 +133,8 @@ def _of_segments(segments: Sequence[Row]) -> dict[str, Any]:
     return {
         "num_segments": sum(segment["total_size"] > 0 for segment in segments),
         "is_expandable": any(segment.get("is_expandable") for segment in segments),
-        "active": active,
-        "in_empty": in_empty,
-        "largest_free": largest_free,
-    }
+        "active": active, "in_empty": in_empty, "largest_free": largest_free,
+    }  # fmt: skip
 
 
 def _in_use(segments: Iterable[Row], stacks: Stacks) -> Iterator[tuple[int, Live]]:
@@ -151,7 +145,7 @@ def _in_use(segments: Iterable[Row], stacks: Stacks) -> Iterator[tuple[int, Live
             if _is_in_use(block):
                 asked = whole(block.get("requested_size", block["size"]))
                 frames = _frames(block)
-                category = stacks.category(frames) if frames else BEFORE
+                category = stacks.category(frames) if frames else "before"
                 yield whole(block.get("address", address)), Live(asked, category, frames)
             address += whole(block["size"])
 
@@ -174,10 +168,8 @@ class History:
         """Go through all events once."""
         self._events, self._stacks = events, stacks
         self._start = _at_start(events, end)
-        grown = sum(
-            sign * whole(each["size"]) for each in events if (sign := _SIGNS.get(each["action"], 0))
-        )
-        self._reserved = reserved - grown
+        moves = ((_SIGNS.get(each["action"], 0), each) for each in events)
+        self._reserved = reserved - sum(sign * whole(each["size"]) for sign, each in moves if sign)
         if self._reserved < 0:
             raise ValueError("the events gave back more than was ever reserved")
         held = self._held()
@@ -225,7 +217,7 @@ def _at_start(events: Iterable[Row], end: Mapping[int, Live]) -> dict[int, Live]
         elif event["action"] == "free_completed":
             address = whole(event["addr"])
             if address not in allocated:
-                freed.setdefault(address, Live(whole(event["size"]), BEFORE))
+                freed.setdefault(address, Live(whole(event["size"]), "before"))
             allocated.discard(address)
     return freed | {place: each for place, each in end.items() if place not in allocated}
 

@@ -6,16 +6,9 @@ the backward pass have none at all.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from core.budget.diagnosis.snapshot.answer import (
-    BACKWARD,
-    FORWARD,
-    OPTIMIZER,
-    OTHER,
-    SETUP,
-    UNKNOWN,
-)
+from core.budget.diagnosis.snapshot.answer import Category
 
 Frames = Sequence[Mapping[str, Any]]
 MAX_NAME: Final = 120
@@ -34,20 +27,20 @@ class Stacks:
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, str] = {}
+        self._known: dict[int, Category | Literal[""]] = {}
 
-    def category(self, frames: Frames) -> str:
+    def category(self, frames: Frames) -> Category:
         """Return who allocated: the innermost frame that tells; "unknown" without any."""
         tags = list(map(self._known.get, map(id, frames)))  # a million stacks of sixty frames
         if None in tags:
             tags = [self._tag(frame) for frame in frames]
-        telling = next((tag for tag in tags if tag and tag != OTHER), "")
+        telling = next((tag for tag in tags if tag and tag != "other"), None)
         if not telling:
-            return OTHER if OTHER in tags else UNKNOWN
+            return "other" if "other" in tags else "unknown"
         # A forward pass inside the backward pass: activation checkpointing.
-        return BACKWARD if telling == FORWARD and BACKWARD in tags else telling
+        return "backward" if telling == "forward" and "backward" in tags else telling
 
-    def _tag(self, frame: Mapping[str, Any]) -> str:
+    def _tag(self, frame: Mapping[str, Any]) -> Category | Literal[""]:
         return self._known.setdefault(id(frame), _tag(*_names(frame)))
 
 
@@ -60,17 +53,17 @@ def text(value: object) -> str:
     return value.encode(errors="replace").decode() if isinstance(value, str) else ""
 
 
-def _tag(name: str, file: str) -> str:
+def _tag(name: str, file: str) -> Category | Literal[""]:
     """Return what a frame says of its caller: a category, or "" of one that says nothing."""
     if not file.endswith(".py"):
-        return BACKWARD if name.startswith("torch::autograd::Engine") else ""
+        return "backward" if name.startswith("torch::autograd::Engine") else ""
     if "torch/optim/" in file:
-        return OPTIMIZER
+        return "optimizer"
     if name in _ASKS_ENGINE and ("torch/autograd/" in file or file.endswith("torch/_tensor.py")):
-        return BACKWARD
+        return "backward"
     if "torch/nn/modules/" in file and name in _MAKES:
-        return SETUP
-    return FORWARD if "torch/nn/functional" in file or name in _CALLS else OTHER
+        return "setup"
+    return "forward" if "torch/nn/functional" in file or name in _CALLS else "other"
 
 
 def place_of(frames: Frames) -> str:

@@ -7,13 +7,7 @@ import struct
 
 import pytest
 
-from core.budget.diagnosis.snapshot.answer import (
-    CATEGORIES,
-    MAX_MEMORY,
-    PROBLEMS,
-    as_snapshot,
-    read_in_child,
-)
+from core.budget.diagnosis.snapshot.answer import MAX_MEMORY, PROBLEMS, as_snapshot, read_in_child
 from core.budget.diagnosis.snapshot.history import NUM_BUCKETS, summarize
 from core.budget.diagnosis.snapshot.stacks import Stacks, place_of
 from tests.core.budget.diagnosis.made_snapshot import (
@@ -31,7 +25,7 @@ from tests.core.budget.diagnosis.made_snapshot import (
 
 
 def amounts(point):
-    return {name: amount for name, amount in zip(CATEGORIES, point.amounts, strict=True) if amount}
+    return {name: amount for name, amount in point.by_category.items() if amount}
 
 
 def told(made):
