@@ -400,13 +400,9 @@ def choose() -> Chosen:
     return replace(choose_plan((), {}), own=product)
 
 
-def run_or_matmul(chosen: Chosen) -> Shown:
-    return matmul(chosen.own) if isinstance(chosen.own, Product) else mfu(chosen)
-
-
 TAB: Final = Tab(
     label=N_("MFU"),
-    show=run_or_matmul,
+    show=lambda case: matmul(case.own) if isinstance(case.own, Product) else mfu(case),
     question=ask_about_the_claim,
     compare=compared(lambda own: own.words, _side),
 )

@@ -1,18 +1,21 @@
 """What a device of each pipeline stage holds at its peak."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from core.budget.budget import Budget, at_peak
 from core.budget.item import Item, hedged
 from core.budget.parallel.communication import communication, exposed_seconds
 from core.budget.training.memory import training_budget
+from core.figures.budget.frames import bare_rows
 from core.figures.budget.stacked_parts import (
     Bars,
     capacity_line,
     parts_table,
     small_together,
     stack,
+    totals,
 )
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
@@ -32,30 +35,27 @@ _MOST_TOTALS: Final = 12  # bars that still have room for their total above them
 
 def stages_picture(bars: Bars, capacity: float, look: Look) -> Picture:
     """Return the stages side by side, below the line at which a device is full."""
-    alt = _stages_alt(bars, _totals(bars), capacity, look)
-    drawing, totals = Drawing(), _totals(bars)
+    drawing, sums = Drawing(), totals(bars)
     together = [(label, small_together(parts)) for label, parts in bars]
     stack(drawing, together, look, flat=False)
     text = _("device: {size}").format(size=look.format_bytes(capacity))
     capacity_line(drawing, capacity, text, look, flat=False)
-    for (label, _parts), amount in zip(bars, totals, strict=True):
+    for (label, _parts), amount in zip(bars, sums, strict=True):
         if len(bars) <= _MOST_TOTALS:
             drawing.note(x=label, y=amount, yanchor="bottom", text=look.format_bytes(amount))
-    layout, still = look.layout(), {"fixedrange": True, "showgrid": False}
-    highest = _ROOM * max(capacity, *totals)
-    axes = {
-        "xaxis": layout["xaxis"] | still | {"type": "category"},
-        "yaxis": layout["yaxis"] | still | {"visible": False, "range": [0, highest]},
-        "height": HEIGHT_PX[look.present],
-        "margin": {"l": 8, "r": 8, "t": 56, "b": 8},
-        "legend": layout["legend"] | {"traceorder": "normal"},
-    }
-    figure = drawing.figure(layout | axes | {"barmode": "stack", "bargap": 0.3})
+    figure = bare_rows(
+        drawing,
+        look,
+        x={"type": "category"},
+        y={"visible": False, "range": [0, _ROOM * max(capacity, *sums)]},
+        height=HEIGHT_PX[look.present],
+        top=56,
+        legend=look.layout()["legend"] | {"traceorder": "normal"},
+        barmode="stack",
+        bargap=0.3,
+    )
+    alt = _stages_alt(bars, sums, capacity, look)
     return Picture(figure=figure, alt=alt, table=parts_table(bars, look, _("stage")))
-
-
-def _totals(bars: Bars) -> list[int]:
-    return [sum(part.num_bytes for part in parts) for _label, parts in bars]
 
 
 def _stages_alt(bars: Bars, totals: Sequence[int], capacity: float, look: Look) -> str:
@@ -87,11 +87,6 @@ def _numbers(case: Case, budget: Budget) -> list[tuple[str, Item]]:
     ]
 
 
-def _open_memory_page() -> None:
-    label = _("Open in Training memory →")
-    page_links.show_link("plan/training_memory", label, plan_query())
-
-
 def stages(case: Case) -> Shown:
     """Show what a device of each pipeline stage holds at its peak, part by part."""
     note_length(case.chosen, "train")
@@ -102,11 +97,13 @@ def stages(case: Case) -> Shown:
     ]
     numbers = _numbers(case, budget)
     sent = dict(numbers)[_("Sent in a step")]
+    label = _("Open in Training memory →")
+    to_memory = partial(page_links.show_link, "plan/training_memory", label, plan_query())
     return Shown(
         headline=_stages_sentence(case, budget, sent),
         charts=[Chart(picture=stages_picture(bars, budget.capacity, look()), file_name="stages")],
         numbers=numbers,
-        beside=_open_memory_page,
+        beside=to_memory,
         code=case.code,
     )
 

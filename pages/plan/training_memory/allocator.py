@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.budget.training.allocator_stories import CAPACITY, STORIES, Moment, replay
 from core.budget.training.caching_allocator import AllocatorState
+from core.figures.budget.frames import framed
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import MIB
@@ -32,25 +33,24 @@ class _Block:
 
 
 def allocator_picture(state: AllocatorState, look: Look) -> Picture:
-    blocks, drawing, layout = _blocks(state), Drawing(), look.layout()
+    blocks, drawing = _blocks(state), Drawing()
     widest = max((segment.num_bytes for segment in state.segments), default=MIB)
     _draw_blocks(drawing, [each for each in blocks if each.name], widest, look, tensors=True)
     _draw_blocks(drawing, [each for each in blocks if not each.name], widest, look, tensors=False)
     if not state.segments:
         text = _("no segment: the driver has everything")
         drawing.note(xref="paper", yref="paper", x=0.5, y=0.5, text=text)
-    bare = {"zeroline": False, "showgrid": False, "fixedrange": True}
-    across = {"title": {"text": "MiB"}, "range": [0, _ROOM * widest / MIB]}
     names = [_segment_name(number) for number in range(1, len(state.segments) + 1)]
     in_order = {"categoryorder": "array", "categoryarray": names, "autorange": "reversed"}
-    frame = {
-        "barmode": "overlay",
-        "xaxis": layout["xaxis"] | bare | across,
-        "yaxis": layout["yaxis"] | bare | in_order | {"ticks": ""},
-        "height": _HEIGHT_PX[look.present],
-        "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
-    }
-    figure = drawing.figure(layout | frame)
+    figure = framed(
+        drawing,
+        look,
+        x={"title": "MiB", "showgrid": False, "range": [0, _ROOM * widest / MIB]},
+        y={"showgrid": False, "ticks": ""} | in_order,
+        barmode="overlay",
+        height=_HEIGHT_PX[look.present],
+        margin={"l": 8, "r": 24, "t": 34, "b": 8},
+    )
     return Picture(figure=figure, alt=_sentence(state, look), table=_table(blocks, look))
 
 
