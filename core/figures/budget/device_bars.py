@@ -171,13 +171,9 @@ def _sentence(bars: Bars, capacity: float, look: Look) -> str:
             "{high}: {parts}. It is full at {capacity}."
         )
     return said.format(
-        label=most.label,
-        amount=look.format_bytes(most.amount),
-        low=look.format_bytes(most.low),
-        high=_end(most, look),
-        parts=_(", ").join(parts),
-        capacity=look.format_bytes(capacity),
-    )
+        label=most.label, amount=look.format_bytes(most.amount), low=look.format_bytes(most.low),
+        high=_end(most, look), parts=_(", ").join(parts), capacity=look.format_bytes(capacity),
+    )  # fmt: skip
 
 
 def _table(bars: Bars, look: Look) -> Table:

@@ -472,13 +472,9 @@ def scaler(asked: AskedScaler) -> Shown:
 def scaler_code(asked: AskedScaler) -> str:
     spike = f"\npeaks[{asked.spike - 1}] *= {SPIKE}" if asked.spike else ""
     return SCALER_CODE.format(
-        step=asked.step,
-        first=asked.first,
-        interval=asked.interval,
-        count=NUM_STEPS,
-        last=NUM_STEPS - 1,
-        spike=spike,
-    )
+        step=asked.step, first=asked.first, interval=asked.interval, count=NUM_STEPS,
+        last=NUM_STEPS - 1, spike=spike,
+    )  # fmt: skip
 
 
 def _choose_step() -> int:
@@ -629,14 +625,9 @@ def _scaler_sentence(steps: Sequence[ScalerStep], current: int) -> str:
         "The loss scale over {count} steps begins at {first} and ends at {last}; {skipped} steps "
         "are skipped and the scale doubles {grew} times. At step {step} it is {scale}."
     ).format(
-        count=len(steps),
-        first=number(steps[0].scale),
-        last=number(steps[-1].next_scale),
-        skipped=skipped,
-        grew=grew,
-        step=now.step,
-        scale=number(now.scale),
-    )
+        count=len(steps), first=number(steps[0].scale), last=number(steps[-1].next_scale),
+        skipped=skipped, grew=grew, step=now.step, scale=number(now.scale),
+    )  # fmt: skip
 
 
 def _scaler_table(steps: Sequence[ScalerStep]) -> Table:

@@ -192,14 +192,10 @@ def _headline_of_many(many: StochasticUpdates, update: float) -> str:
         many.num_weights,
     )
     return text.format(
-        steps=f"{many.mean.size - 1:,}",
-        update=number(update),
-        format=short(many.format),
-        mean=number(float(many.mean[-1]), 4),
-        count=many.num_weights,
-        exact=number(float(many.exact[-1])),
-        nearest=number(float(many.nearest[-1])),
-    )
+        steps=f"{many.mean.size - 1:,}", update=number(update), format=short(many.format),
+        mean=number(float(many.mean[-1]), 4), count=many.num_weights,
+        exact=number(float(many.exact[-1])), nearest=number(float(many.nearest[-1])),
+    )  # fmt: skip
 
 
 LINES: Final = {
@@ -273,14 +269,10 @@ def _stochastic_sentence(many: StochasticUpdates) -> str:
         "{count} weights in {format}, rounded stochastically, end at {mean} on average, nine of "
         "ten between {low} and {high}; the truth is {exact}, rounding to nearest gives {nearest}."
     ).format(
-        count=f"{many.num_weights:,}",
-        format=many.format,
-        mean=number(many.mean[-1], 5),
-        low=number(many.low[-1], 4),
-        high=number(many.high[-1], 4),
-        exact=number(many.exact[-1]),
+        count=f"{many.num_weights:,}", format=many.format, mean=number(many.mean[-1], 5),
+        low=number(many.low[-1], 4), high=number(many.high[-1], 4), exact=number(many.exact[-1]),
         nearest=number(many.nearest[-1]),
-    )
+    )  # fmt: skip
 
 
 def _stochastic_table(many: StochasticUpdates) -> Table:

@@ -352,14 +352,10 @@ def roofline_sentence(below: Below, device: DeviceSpec, edge: Item, share: Item)
         )
         size = math.ceil(edge.amount / product.intensity.amount * product.flops.values["rows"])
     return text.format(
-        kind=_(KINDS[below.kind]),
-        waiting=waiting,
-        count=len(below.operations),
-        device=device.name,
+        kind=_(KINDS[below.kind]), waiting=waiting, count=len(below.operations), device=device.name,
         edge=f"{edge.amount:,.1f}" if 1 <= edge.amount < 1000 else intensity_words(edge.amount),
-        share=format_percent(share.amount),
-        size=f"{size:,}",
-    )
+        share=format_percent(share.amount), size=f"{size:,}",
+    )  # fmt: skip
 
 
 BESIDE: Final = ("t4", "rtx-4090", "a100-80gb", "h100-sxm", "b200")
@@ -444,13 +440,9 @@ def transfer_sentence(model: str, num_bytes: int, device: str, times: Mapping[st
             "memory of {device}: {times} × longer"
         )
     return text.format(
-        model=model,
-        bytes=look().format_bytes(num_bytes),
-        host=format_seconds(host.amount),
-        own=format_seconds(own.amount),
-        device=device,
-        times=f"{host.amount / own.amount:,.3g}",
-    )
+        model=model, bytes=look().format_bytes(num_bytes), host=format_seconds(host.amount),
+        own=format_seconds(own.amount), device=device, times=f"{host.amount / own.amount:,.3g}",
+    )  # fmt: skip
 
 
 def roof_or_copies(chosen: Chosen) -> Shown:

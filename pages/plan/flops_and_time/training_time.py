@@ -165,10 +165,6 @@ def _choose_shares() -> Counted:
     )  # fmt: skip
 
 
-def training_time_of(chosen: Chosen) -> Shown:
-    return days(chosen) if isinstance(chosen.own, ByRule) else lines(chosen)
-
-
 def days(chosen: Chosen) -> Shown:
     """Show the time by the rule on the chosen number of devices and on more of them."""
     numbers = _by_rule(chosen, chosen.plan.num_devices)
@@ -334,7 +330,7 @@ def _side(chosen: Chosen, name: str) -> Compared:
 
 TAB: Final = Tab(
     label=N_("Training time"),
-    show=training_time_of,
+    show=lambda chosen: days(chosen) if isinstance(chosen.own, ByRule) else lines(chosen),
     question=ask_how_long,
     compare=compared(lambda own: own.words, _side),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from core.budget.item import Item, hedged
 from core.budget.weights.packed import packed_weights, read_packed
@@ -192,10 +192,6 @@ def choose_several() -> Several | None:
     return Several(words, scales)
 
 
-def one_or_several(case: Case, wanted: Several | None) -> Shown:
-    return one_model(case) if wanted is None else table(case, wanted)
-
-
 def one_model(case: Case) -> Shown:
     items = {name: _weights(case, name) for name in case.formats}
     own = dict(items)
@@ -240,11 +236,6 @@ def _code(sizes: Sequence[Size], formats: Sequence[str], *, rest_in_16_bits: boo
         for size in sizes
     }
     return CODE.format(models=models)
-
-
-def two_models(a: Sequence[Any], b: Sequence[Any]) -> Shown:
-    """Show two models, each in its format, then both in the formats of the picture."""
-    return shown(*(_side(case, b[0].formats) for case in (a[0], b[0])))
 
 
 def _side(case: Case, formats: Sequence[str]) -> Compared:
@@ -479,8 +470,9 @@ def _printed(cell: Cell) -> str:
 
 TAB: Final = Tab(
     label=N_("One model"),
-    show=one_or_several,
+    show=lambda case, wanted: one_model(case) if wanted is None else table(case, wanted),
     choose=choose_several,
     question=ask_what_does_not_fit,
-    compare=two_models,
+    # each in its format, then both in the formats of the picture
+    compare=lambda a, b: shown(*(_side(case, b[0].formats) for case in (a[0], b[0]))),
 )

@@ -243,14 +243,9 @@ def _ring_alt(steps: Sequence[RingStep], number: int) -> str:
         "squares hold the whole sum; each rank has sent {sent} bytes.",
         finished,
     ).format(
-        ranks=num_ranks,
-        number=number,
-        steps=len(steps) - 1,
-        phase=step_title(step),
-        count=finished,
-        squares=num_ranks**2,
-        sent=bytes_sent(steps[: number + 1], rank=0),
-    )
+        ranks=num_ranks, number=number, steps=len(steps) - 1, phase=step_title(step),
+        count=finished, squares=num_ranks**2, sent=bytes_sent(steps[: number + 1], rank=0),
+    )  # fmt: skip
 
 
 def _ring_table(step: RingStep) -> Table:

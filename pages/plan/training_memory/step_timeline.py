@@ -19,6 +19,7 @@ from core.budget.simulation.cases import run_simulation, write_case
 from core.budget.simulation.timeline import Point, StepReport
 from core.budget.training.memory import allocated, training_budget
 from core.budget.training.scenario import Scenario
+from core.figures.budget.frames import framed
 from core.figures.budget.stacked_parts import (
     capacity_line,
     flat_bars,
@@ -89,7 +90,7 @@ def moments_picture(moments: Moments, capacity: float, look: Look) -> Picture:
 
 def step_picture(report: StepReport, capacity: float, look: Look) -> Picture:
     """Return stacked areas over the operations, the peak and the device's capacity marked."""
-    drawing, layout = Drawing(), look.layout()
+    drawing = Drawing()
     points, layers = report.points, _layers(report)
     end = points[-1].place * _PAST_THE_END + 1  # the last operation gets a width
     for (name, meaning, pattern), amounts in zip(_LOOKS, layers, strict=True):
@@ -108,18 +109,17 @@ def step_picture(report: StepReport, capacity: float, look: Look) -> Picture:
     _draw_peak(drawing, report, look)
     if capacity <= top:
         _draw_capacity(drawing, capacity, look)
-    plain = {"zeroline": False, "fixedrange": True}
-    across = {"title": {"text": _("operations, in order")}, "range": [0, end], "showgrid": False}
-    up = {"title": {"text": look.unit, "standoff": 8}, "range": [0, _ROOM * look.in_unit(top)]}
-    frame = {
-        "hovermode": "x",
-        "xaxis": layout["xaxis"] | plain | across | {"tickformat": ",d"},
-        "yaxis": layout["yaxis"] | plain | up,
-        "legend": layout["legend"] | {"y": _ABOVE, "traceorder": "reversed"},
-        "height": HEIGHT_PX,
-        "margin": {"l": 8, "r": 24, "t": 58, "b": 8},
-    }
-    figure = drawing.figure(layout | frame)
+    across = {"title": _("operations, in order"), "showgrid": False, "tickformat": ",d"}
+    figure = framed(
+        drawing,
+        look,
+        x=across | {"range": [0, end]},
+        y={"title": look.unit, "title_standoff": 8, "range": [0, _ROOM * look.in_unit(top)]},
+        hovermode="x",
+        legend=look.layout()["legend"] | {"y": _ABOVE, "traceorder": "reversed"},
+        height=HEIGHT_PX,
+        margin={"l": 8, "r": 24, "t": 58, "b": 8},
+    )
     return Picture(figure=figure, alt=_sentence(report, look), table=_table(report, layers, look))
 
 

@@ -174,7 +174,7 @@ def _written(plane: Plane, labels: Labels, look: Look) -> tuple[list[str], int]:
     room = _square_room(plane, labels, size)
     for px, times in [] if is_steep(plane, look) else forms:
         shorter = [each.replace("× ", times) for each in words]
-        if max(map(_ems, shorter)) * px <= room:
+        if max(sum(_EM[_kind(sign)] for sign in each) for each in shorter) * px <= room:
             return shorter, px
     return [_COUNT.sub("", each) for each in words], size if look.present else _TINY
 
@@ -184,11 +184,6 @@ def _square_room(plane: Plane, labels: Labels, size: int) -> float:
     names = max(len(labels.rows[key]) for key in plane.rows) * _NAME_EM * size
     slant = 5 * size if len(plane.columns) > _UPRIGHT else size
     return (_NARROW - names - slant) / len(plane.columns)
-
-
-def _ems(text: str) -> float:
-    """Return how wide a text is at most, in sizes of its font, whatever the browser."""
-    return sum(_EM[_kind(sign)] for sign in text)
 
 
 def _kind(sign: str) -> str:
@@ -246,9 +241,9 @@ def signs(plane: Plane) -> list[Sign]:
         for name in seen
     ]
     guessed = any(cell.is_guess for cell in plane.cells.values())
-    close = [Sign("≈", _("borderline or guessed") if guessed else _("borderline"), "surface")]
+    close = Sign("≈", _("borderline or guessed") if guessed else _("borderline"), "surface")
     is_close = any(cell.verdict == "close" for cell in plane.cells.values())
-    return [Sign("✓", _("fits"), "background"), *(close if is_close else []), *causes]
+    return [Sign("✓", _("fits"), "background"), *([close] if is_close else []), *causes]
 
 
 def count_sentence(plane: Plane, labels: Labels, look: Look) -> str:
