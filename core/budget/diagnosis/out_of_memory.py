@@ -25,7 +25,8 @@ _UNITS: Final = {
     "mb": MIB,
     "gb": GIB,
 }
-_SIZE: Final = r"(\d+(?:\.\d+)?) ?(bytes|[KMG]i?B|B)\b"
+# A number begins where no digit stands before it: a long run of them is looked at once.
+_SIZE: Final = r"(?<![\d.])(\d{1,18}(?:\.\d{1,9})?) ?(bytes|[KMG]i?B|B)\b"
 _STARTS: Final = re.compile(
     r"(?:CUDA|HIP|XPU) out of memory|MPS backend out of memory|DefaultCPUAllocator|"
     r"[Tt]ried to allocate",
@@ -43,7 +44,9 @@ _FIELDS: Final = {
     "other_allocations": rf"other allocations: {_SIZE}",
 }
 _PATTERNS: Final = {name: re.compile(pattern) for name, pattern in _FIELDS.items()}
-_RANK: Final = re.compile(r"^\s*(?:\[?(?:rank ?)?\d+\]?:|\(\S+ pid=\d+[^)]*\)) ?", re.MULTILINE)
+_RANK: Final = re.compile(
+    r"^[ \t]{0,40}(?:\[?(?:rank ?)?\d+\]?:|\(\S+ pid=\d+[^)]*\)) ?", re.MULTILINE
+)
 _DEVICE: Final = re.compile(r"\bGPU (\d+)")
 
 
@@ -187,7 +190,7 @@ def _numbers(text: str) -> dict[str, Told]:
     others = [
         read_size(*match.groups())
         for match in _PATTERNS["other_process"].finditer(text)
-        if not text[: match.start()].endswith("this ")
+        if not text.endswith("this ", 0, match.start())
     ]
     if others:
         found["other_process"] = Told(

@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.budget.diagnosis.recognise import Told, recognise
-from core.language import _
+from core.language import _, current_language
 from pages.shared.inputs import Inputs
 from pages.shared.plan.plan import SPREAD, TRAINING, Chosen, choose_plan
 from pages.shared.settings import is_hidden, locked
@@ -47,9 +47,15 @@ class Case:
             UnknownError: If it is of no kind that is read here.
             UntoldRequestError: If it is an out-of-memory text that names no request.
         """
-        if self.file is not None:
-            return recognise(self.file.content, self.file.name)
-        return recognise(self.text.encode())
+        file = self.file or File(name="", content=self.text.encode())
+        return _recognised(file.content, file.name, current_language())
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _recognised(content: bytes, name: str, language: str) -> Told:
+    """Read it once for all reruns; what is noted of it is said in the reader's language."""
+    del language  # of the key
+    return recognise(content, name)
 
 
 def choose_case() -> Case:

@@ -151,3 +151,12 @@ def test_the_bytes_of_each_moment_name_that_moment():
         assert found is not None
         assert found.amount == moment.amount
     assert moment_of(Told(num_bytes=1, error=0), moments) is None
+
+
+@pytest.mark.parametrize(
+    "filler", ["9", "\n", " 9.", "process 1 has 1 GiB memory in use ", "(x", "[0"]
+)
+def test_a_long_text_takes_time_in_proportion_to_its_length(filler):
+    """Numbers, ranks and processes without end: in quadratic time this would take hours."""
+    text = "CUDA out of memory. Tried to allocate 2.00 GiB\n" + filler * (4_900_000 // len(filler))
+    assert read_out_of_memory(text).requested.num_bytes == 2 * 2**30
