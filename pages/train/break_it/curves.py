@@ -9,6 +9,7 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.budget.table import read_table
 from core.bugs.deck import BY_KEY
 from core.figures.picture import Look, Picture
 from core.figures.train.curves import Axes, curves_picture
@@ -33,19 +34,7 @@ CARDS: Final = (
     "detach-shares-memory", "leaf-in-no-grad", "gradients-under-autocast", "whole-model-saved",
     "where-lets-nan-through", "checkpoint-warns", "mixed-devices", "saving-on-every-rank",
 )  # fmt: skip
-_CODE: Final = """
-from core.train.mistakes.findings import find
-from core.train.mistakes.switches import SWITCHES, config_of
-from core.train.mistakes.trial import run_trial
-from core.train.text.dataset import build_dataset
-
-config = config_of(SWITCHES["{key}"], "{side}", seed={seed})
-rows = run_trial(config, build_dataset(config))
-print(f"{{len(rows.losses)}} steps, loss {{rows.losses[0]:.2f}} to {{rows.losses[-1]:.2f}}")
-for finding in find(rows):
-    print(finding.headline)
-    print(finding.evidence)
-"""
+_CODE: Final[str] = read_table(__file__)["program"]
 
 
 @dataclass(slots=True)
