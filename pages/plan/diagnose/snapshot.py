@@ -225,9 +225,8 @@ def _moments(told: Snapshot, look: Look) -> Table:
 def segments_picture(told: Snapshot, planned: float, look: Look) -> Picture:
     """Return what the segments show of one moment: reserved memory, and who asked for tensors."""
     drawing, reach = Drawing(), _ROOM * max(told.reserved, planned)
-    held = {name: getattr(told, name) for name in PARTS}
     row, asked = _("reserved"), _("in tensors from")
-    rows = [(row, *PARTS[name], size) for name, size in held.items()]
+    rows = [(row, *words, getattr(told, name)) for name, words in PARTS.items()]
     rows += [(asked, *words, told.peak.by_category[name]) for name, words in WORDS.items()]
     shown = [each for each in rows if each[-1]]
     ends = Counter[str]()

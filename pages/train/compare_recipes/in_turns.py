@@ -255,10 +255,8 @@ def bytes_picture(names: Sequence[str], results: Results, look: Look) -> Picture
     alt = _("The most bytes that a step of each recipe holds: {parts}.")
     said = [amount.format(name=name, amount=peak) for name, peak in zip(names, peaks, strict=True)]
     rows = parts_table(list(zip(names, held, strict=True)), look, _("recipe"))
-    return Picture(
-        figure=drawing.figure(look.layout() | fields), alt=alt.format(parts=_("; ").join(said)),
-        table={**rows, _("peak"): peaks},
-    )  # fmt: skip
+    return Picture(figure=drawing.figure(look.layout() | fields), table={**rows, _("peak"): peaks},
+                   alt=alt.format(parts=_("; ").join(said)))  # fmt: skip
 
 
 def _measured(result: Result) -> list[Item]:
