@@ -4,6 +4,7 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import ModuleType
 from typing import Any, Final
 
 import einops
@@ -15,7 +16,7 @@ from core.expressions.methods import METHODS
 from core.expressions.signature import Call, Parameter, as_tuple, table_of
 
 
-def _own(module: object, *signatures: str, **marks: bool) -> dict[str, Call]:
+def _own(module: ModuleType, *signatures: str, **marks: Any) -> dict[str, Call]:  # noqa: ANN401
     """Return rows that hand their arguments to the module's function of that very name."""
     prefix = {torch: "torch", F: "F", math: "math"}[module]
     rows = {f"{prefix}.{each}": getattr(module, each.partition("(")[0]) for each in signatures}
@@ -42,7 +43,7 @@ def _of_function(parameter: Parameter) -> Parameter:
 
 def _whole_numbers(
     low: int,
-    high: int | Sequence[int],
+    high: Any,  # noqa: ANN401  a number, or the size
     size: int | Sequence[int] | None,
     generator: torch.Generator | None,
 ) -> Tensor:
@@ -103,9 +104,6 @@ CREATION: Final = (
     | table_of(
         {
             "torch.randint(low int, high int|ints, size ints|None = None)": _whole_numbers,
-            "torch.rand_like(input tensor)": lambda x, generator: torch.rand(
-                x.shape, generator=generator, dtype=x.dtype
-            ),
             "torch.randn_like(input tensor)": lambda x, generator: torch.randn(
                 x.shape, generator=generator, dtype=x.dtype
             ),
@@ -135,6 +133,9 @@ JOINING: Final = (
         *(f"{name}(input tensor)" for name in ("relu", "silu", "softplus", "sigmoid", "tanh")),
         "gelu(input tensor, approximate text = 'none')",
         "embedding(input tensor, weight tensor)",
+        "unfold(input tensor, kernel_size ints, *, stride ints = 1)",
+        "scaled_dot_product_attention(query tensor, key tensor, value tensor, *, "
+        "is_causal bool = False, enable_gqa bool = False)",
         "one_hot(tensor tensor, num_classes int)",
         "pad(input tensor, pad ints, mode text = 'constant', value number|None = None)",
         "normalize(input tensor, p number = 2.0, dim int = 1, eps number = 1e-12)",
@@ -150,9 +151,6 @@ JOINING: Final = (
         {
             "torch.meshgrid(x tensor, y tensor, *, indexing text = 'ij')": (
                 lambda x, y, indexing: torch.meshgrid(x, y, indexing=indexing)
-            ),
-            "F.unfold(input tensor, kernel_size ints, stride ints = 1)": lambda x, size, stride: (
-                F.unfold(x, size, stride=stride)
             ),
             "F.layer_norm(input tensor, normalized_shape ints, weight tensor|None = None, "
             "bias tensor|None = None, eps number = 1e-05)": lambda x, shape, *more: F.layer_norm(
@@ -170,12 +168,6 @@ PRODUCTS: Final = table_of(
             lambda *tensors_and_pattern: einops.einsum(*_given(tensors_and_pattern))
         ),
         "F.linear(x tensor, weight tensor, bias tensor|None = None)": F.linear,
-        "F.scaled_dot_product_attention(q tensor, k tensor, v tensor, "
-        "is_causal bool = False, enable_gqa bool = False)": (
-            lambda q, k, v, is_causal, enable_gqa: F.scaled_dot_product_attention(
-                q, k, v, is_causal=is_causal, enable_gqa=enable_gqa
-            )
-        ),
     }
 )
 # `rearrange` and `repeat` hand the lengths on to `reduce`: its names are taken in all three.

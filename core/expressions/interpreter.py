@@ -384,7 +384,7 @@ class _Interpreter:
         has_tensor = isinstance(left, Tensor) or isinstance(right, Tensor)
         if {type(left), type(right)} <= {Tensor, int, float, bool} and has_tensor:
             return self._perform(call, (left, right), node)
-        if isinstance(node, ast.Compare) and not has_tensor and not any(tensors_in([left, right])):
+        if isinstance(node, ast.Compare) and not list(tensors_in([left, right])):
             return _compared(node, call, left, right)
         are_lists = any(
             isinstance(left, kind) and isinstance(right, kind) for kind in (tuple, list)
@@ -395,9 +395,7 @@ class _Interpreter:
         are_plain = {type(left), type(right)} <= {int, float}
         if are_plain and isinstance(node, (ast.BinOp, ast.AugAssign)):
             return _calculated(node, left, right)
-        message = _("{symbol} cannot be applied to {left} and {right}.")
-        words = {"symbol": call.name, "left": kind_of(left), "right": kind_of(right)}
-        raise ExpressionError(message.format(**words), Span.of(node))
+        raise _inapplicable(node, call, left, right)
 
     def _unary(self, node: ast.expr, call: Call, value: Value) -> Value:
         if isinstance(value, Tensor):
@@ -457,7 +455,7 @@ def _is_index(value: Value) -> bool:
     return value is None or type(value) in {int, bool, EllipsisType, slice}
 
 
-def _check_list(items: Sequence[Value], node: ast.expr) -> None:
+def _check_list(items: Sequence[Value], node: ast.expr | ast.stmt) -> None:
     """Count what a new list holds: names in lists multiply, and later walks go through all."""
     count, waiting = 0, [(items, 1)]
     while waiting:
@@ -494,9 +492,15 @@ def _compared(node: ast.Compare, call: Call, left: Value, right: Value) -> bool:
     try:
         return bool(call.run(left, right))
     except TypeError:
-        message = _("{symbol} cannot be applied to {left} and {right}.")
-        words = {"symbol": call.name, "left": kind_of(left), "right": kind_of(right)}
-        raise ExpressionError(message.format(**words), Span.of(node)) from None
+        raise _inapplicable(node, call, left, right) from None
+
+
+def _inapplicable(
+    node: ast.expr | ast.stmt, call: Call, left: Value, right: Value
+) -> ExpressionError:
+    message = _("{symbol} cannot be applied to {left} and {right}.")
+    words = {"symbol": call.name, "left": kind_of(left), "right": kind_of(right)}
+    return ExpressionError(message.format(**words), Span.of(node))
 
 
 def _item_of(value: Value, place: Value, node: ast.expr) -> Value:

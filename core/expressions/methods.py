@@ -163,7 +163,6 @@ ARITHMETIC: Final = (
         *(f"{name}(other tensor)" for name in ("matmul", "mm", "bmm", "dot", "mv", "outer")),
         *(f"{name}(other tensor)" for name in ("maximum", "minimum")),
         "diff(n int = 1, dim int = -1)",
-        "trace()",
     )
 )
 FACTS: Final = (

@@ -65,12 +65,9 @@ GRADIENT: Final = Profile(
     records_gradients=True,
     syntax=WITH_GRADIENTS,
 )
-NAMESPACES: Final = {
+NAMESPACES: Final = dict.fromkeys(("F", "nn.functional", "torch.nn.functional"), "F") | {
     "torch": "torch",
-    "torch.nn.functional": "F",
     "nn": "torch.nn",
-    "nn.functional": "F",
-    "F": "F",
     "math": "math",
     "einops": "",
 }

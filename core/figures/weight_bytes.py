@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from core.budget.item import Item
+from core.figures.budget.frames import rows_of_bars, text_size, written_beside
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 
@@ -24,7 +25,7 @@ Rows = Sequence[tuple[str, Item]]  # a translated label and the bytes behind it
 
 def weight_bytes_picture(rows: Rows, look: Look) -> Picture:
     """Return one bar a row, cut into codes, scales and what else there is; its total beside it."""
-    drawing, layout = Drawing(), look.layout()
+    drawing = Drawing()
     labels = [label for label, _item in rows]
     for part, (meaning, pattern) in _LOOKS.items():
         sizes = [_part_bytes(item, part) for _label, item in rows]
@@ -39,19 +40,12 @@ def weight_bytes_picture(rows: Rows, look: Look) -> Picture:
             customdata=[look.format_bytes(size) for size in sizes],
             hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
         )
-    for label, item in rows:
-        text = " " + look.format_bytes(item.amount)
-        drawing.note(x=item.amount, y=label, text=text, xanchor="left")
-    size = layout["font"]["size"]
-    longest = max(item.amount for _label, item in rows)
-    axes = {
-        "xaxis": layout["xaxis"] | {"visible": False, "range": [0, 1.16 * longest]},
-        "legend": layout["legend"] | {"traceorder": "normal"},
-        "yaxis": layout["yaxis"] | {"autorange": "reversed", "showgrid": False, "fixedrange": True},
-        "height": round(len(rows) * size * 1.75) + 3 * size,
-        "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
-    }
-    figure = drawing.figure(layout | axes | {"barmode": "stack", "bargap": 0.25})
+    size, amounts = text_size(look), {label: item.amount for label, item in rows}
+    figure = rows_of_bars(
+        drawing, look, num_rows=0, x=written_beside(drawing, amounts, look.format_bytes, 1.16),
+        height=round(len(rows) * size * 1.75) + 3 * size, bargap=0.25,
+        margin={"l": 8, "r": 8, "t": 32, "b": 8},
+    )  # fmt: skip
     return Picture(figure=figure, alt=_sentence(rows, look), table=_table(rows, look))
 
 

@@ -137,7 +137,8 @@ def trace(
     recorder = Recorder()
     inputs = tuple(recorder.tensor(x, name) for name, x in tensors.items())
     variables: Mapping[str, Value] = tensors
-    error, program, printed, num_statements = None, None, (), 0
+    error, program, num_statements = None, None, 0
+    printed: tuple[str, ...] = ()
     try:
         program = parse(source, profile.syntax)
         ended = evaluate(program, tensors, limits, profile, recorder.execute)

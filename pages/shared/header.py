@@ -21,12 +21,12 @@ _SLOTS: Final = "frame_header"
 
 @dataclass(frozen=True, slots=True)
 class _Slots:
-    """Places in the header that are filled later in the run."""
+    """The page's question, and places in the header that are filled later in the run."""
 
+    question: str  # that the page answers, in the reader's language
     tabs: DeltaGenerator  # for the tabs on a projector, where a line of their own is one too many
     lessons: DeltaGenerator  # filled when all settings of the page are known, as the tools are
     tools: DeltaGenerator  # "Copy link" and the keys
-    question: str  # that the page answers, in the reader's language
 
 
 def begin_run() -> None:
@@ -49,7 +49,7 @@ def page_header(doc: str | None, title: str = "") -> None:
             st.container(key=key, horizontal=True, width="content", vertical_alignment="center")
             for key in ("page_tabs_small", "page_lessons", "page_tools")
         ]
-    st.session_state[_SLOTS] = _Slots(*slots, question)
+    st.session_state[_SLOTS] = _Slots(question, *slots)
 
 
 def tabs_place() -> DeltaGenerator:

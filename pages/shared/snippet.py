@@ -38,7 +38,7 @@ def show_code(name: str, source: str) -> None:
                 icon=":material/download:",
             )  # fmt: skip
             st.code(source.strip(), language="python", wrap_lines=True)
-            if _OURS & _packages(source):
+            if _needs_folder(source):
                 st.caption(_("Run it in the folder of this dashboard with its own Python."))
 
 
@@ -70,15 +70,19 @@ def _cell(place: int, kind: str, text: str) -> dict[str, Any]:
 
 
 def _to_install(source: str) -> str:
-    found = _packages(source)
-    names, lines = " ".join(sorted(found - _OURS)), []
+    names, lines = " ".join(sorted(_packages(source) - _OURS)), []
     if names:
         lines.append(f"pip install {names}")
-    if found & _OURS:
+    if _needs_folder(source):
         text = _("Keep this file in the dashboard's folder and run it with the dashboard's own "
-                 "Python: it imports modules from there.")  # fmt: skip
+                 "Python: the code takes modules or files from there.")  # fmt: skip
         lines.append(text)
     return "\n".join(f"# {line}" for line in lines or [_("Nothing to install.")])
+
+
+def _needs_folder(source: str) -> bool:
+    """Return whether the code imports a module of ours, or reads a file beside our pages."""
+    return bool(_OURS & _packages(source)) or '"pages/' in source
 
 
 def _packages(source: str) -> set[str]:

@@ -10,6 +10,7 @@ from core.budget.diagnosis.recognise import UnknownError, recognise
 from core.budget.diagnosis.snapshot.answer import read_in_child
 from core.units import format_bytes
 from pages.server.snapshots import snapshots
+from pages.shared.lessons import lessons_of
 from tests.core.budget.diagnosis.made_snapshot import two_steps
 
 PAGE = "plan/diagnose"
@@ -70,6 +71,13 @@ def send(open_page, tmp_path):
 
 def figure_of(app):
     return json.loads(app.get("plotly_chart")[0].proto.spec)
+
+
+def test_the_code_of_every_lesson_names_the_bytes_that_were_asked_for(open_page, run_code):
+    for lesson in lessons_of(PAGE):
+        app = open_page(PAGE, **lesson.query)
+        for name in app.session_state["snippets"]:
+            assert "bytes" in run_code(app, name), lesson.slug
 
 
 def test_before_a_snapshot_is_sent_the_page_says_what_to_send(open_page, run_code):

@@ -16,10 +16,12 @@ from core.budget.command_line.settings import Settings, read_settings
 from core.budget.diagnosis.brought.read import MAX_BYTES
 from core.budget.diagnosis.brought.record import KINDS, Brought
 from core.budget.diagnosis.logs import Log, answer_log
+from core.budget.diagnosis.measured import MeasuredPeak, predicted
 from core.budget.diagnosis.out_of_memory import OutOfMemory
 from core.budget.diagnosis.planned import planned
 from core.budget.diagnosis.recognise import Told, recognise
 from core.budget.diagnosis.sentences import (
+    measured_sentence,
     out_of_memory_sentence,
     product,
     snapshot_sentence,
@@ -112,6 +114,8 @@ def _answer(told: Told, plan: Plan) -> dict[str, Any]:
         suspects = find_suspects(told, plan.spec, plan.recipe, plan.cluster)
         others = [f"{what(each)}: {product(each)}" for each in suspects[1:]]
         return {"sentence": out_of_memory_sentence(told, suspects, plan), "notes": others}
+    if isinstance(told, MeasuredPeak):
+        return {"sentence": measured_sentence(told, predicted(plan))}
     if isinstance(told, Log):
         answer = answer_log(told, plan)
         numbers = [f"{_(each.name)}: {amount_text(each)}" for each in answer.headline]

@@ -139,7 +139,7 @@ def _buffers(lines: Sequence[str]) -> dict[tuple[str, str], int]:
     found: dict[tuple[str, str], int] = {}
     was_model = False
     for match in filter(None, map(_BUFFER.search, lines)):
-        kind = match["kind"] or "model"  # until 2024 weights had no word
+        kind = match["kind"] or "model"
         if kind == "model" and not was_model:
             found.clear()
         was_model = kind == "model"
@@ -203,7 +203,7 @@ def _training(log: Log, plan: Plan, unit: ByteUnit) -> LogAnswer:
     own = {"step_tokens": plan.step_tokens, "seq_len": plan.recipe.seq_len}
     values = {**log.numbers, **own, "num_devices": plan.num_devices}
     for row in [row for what, row in _TABLE["speed"].items() if what in values][:1]:
-        name, rule = N_("tokens/s of one device"), Formula(row["rule"])
+        name, rule = N_("speed of one device"), Formula(row["rule"])
         speed = _claimed(name, values, "tokens/s", rule)
         mfu, *others = _utilizations(plan, speed.amount)
         headline, beside = [mfu, speed], [*beside, *others]
@@ -213,8 +213,8 @@ def _training(log: Log, plan: Plan, unit: ByteUnit) -> LogAnswer:
             *_on_mfu(log, mfu, others[:-1], plan.cluster.device.name),
         ]
     if log.memory:
-        headline.append(_claimed(N_("memory"), {"said": log.memory}, "bytes"))
-        beside.append(plan.need)
+        headline.append(_claimed(N_("memory in the log"), {"said": log.memory}, "bytes"))
+        beside.append(replace(plan.need, name=N_("memory of the plan")))
         notes.append(_on_memory(log.memory, plan.need, unit))
     headline, beside = (headline, beside) if headline else (beside, [])
     return LogAnswer(headline=tuple(headline), beside=tuple(beside), notes=tuple(notes))
@@ -233,7 +233,7 @@ def _utilizations(plan: Plan, tokens_per_second: Number) -> Iterator[Item]:
         _claimed(N_("MFU"), values, "1", WORKED, _WORKED),
         *mfu_conventions(plan.spec, recipe, tokens_per_second, peak, sparsity=False),
         item(
-            N_("tokens/s at the peak"), AT_PEAK, values, unit="tokens/s", source=_AT_PEAK,
+            N_("speed at the peak"), AT_PEAK, values, unit="tokens/s", source=_AT_PEAK,
             kind=device.limit(product_dtype(device, recipe.precision)),
         ),
     )  # fmt: skip

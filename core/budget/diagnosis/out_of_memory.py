@@ -67,10 +67,6 @@ class Told:
         """Return whether a number of bytes would be printed so."""
         return abs(self.num_bytes - num_bytes) <= self.error
 
-    def __add__(self, other: "Told") -> "Told":
-        """Return the sum; the errors add up."""
-        return Told(num_bytes=self.num_bytes + other.num_bytes, error=self.error + other.error)
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OutOfMemory:

@@ -1,12 +1,14 @@
-"""What an out-of-memory text and a memory snapshot mean, in words."""
+"""What an out-of-memory text, a measured peak and a memory snapshot mean, in words."""
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
+from core.budget.diagnosis.measured import MeasuredPeak
 from core.budget.diagnosis.out_of_memory import OutOfMemory
 from core.budget.diagnosis.snapshot.answer import Snapshot
 from core.budget.diagnosis.suspects import TENSORS, Suspect
+from core.budget.item import Item
 from core.budget.planning.plan import Plan
 from core.language import N_, _
 from core.units import ByteUnit, format_bytes, format_percent
@@ -66,6 +68,21 @@ def what(suspect: Suspect) -> str:
 def product(suspect: Suspect) -> str:
     """Return the rule with its numbers, as people write it: "11,008 × 4,096 × 4"."""
     return _CEILING.sub(r"\1", suspect.item.substituted).replace("*", "×")
+
+
+def measured_sentence(told: MeasuredPeak, expected: Item, unit: ByteUnit = "GiB") -> str:
+    """Return both peaks, and how far the prediction is off."""
+    off = expected.amount / told.peak - 1
+    text = _("{measured} in tensors were measured at the peak, {predicted} predicted: {off} more")
+    if off < 0:
+        text = _(
+            "{measured} in tensors were measured at the peak, {predicted} predicted: {off} less"
+        )
+    return text.format(
+        measured=format_bytes(told.peak, unit),
+        predicted=format_bytes(expected.amount, unit),
+        off=format_percent(abs(off)),
+    )
 
 
 def snapshot_sentence(told: Snapshot, unit: ByteUnit = "GiB") -> str:

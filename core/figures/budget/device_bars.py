@@ -9,11 +9,11 @@ from math import inf
 from typing import Any, Final
 
 from core.budget.item import Item
+from core.figures.budget.frames import rows_of_bars, text_size
 from core.figures.budget.stacked_parts import (
     capacity_line,
     legend_below,
     parts_table,
-    row_axes,
     small_together,
     stack,
     write_beside,
@@ -74,7 +74,7 @@ def bar_picture(bars: Bars, capacity: float, look: Look, *, named_above: bool = 
         look: How the reader wants to see.
         named_above: Whether labels are so long that beside the bars they would leave them no room.
     """
-    drawing, layout = Drawing(), look.layout()
+    drawing = Drawing()
     longest = max(capacity, *(bar.end for bar in bars))
     stack(drawing, [(bar.label, small_together(bar.parts)) for bar in bars], look, flat=True)
     _draw_uncertain(drawing, bars, look)
@@ -87,7 +87,7 @@ def bar_picture(bars: Bars, capacity: float, look: Look, *, named_above: bool = 
     for bar in bars:
         text = _sum_of(bar, look, two_lines=two_lines)
         write_beside(drawing, bar.end, bar.label, text, reach=longest, line=capacity)
-    axes, size = row_axes(look, 1.01 * longest), layout["font"]["size"]
+    size = text_size(look)
     tall = 1.7 * max(3, (2 if has_room else 1.3) * len(bars)) + 8
     named: dict[str, Any] = {"showticklabels": len(bars) > 1}
     if any(bar.beside for bar in bars):
@@ -99,15 +99,12 @@ def bar_picture(bars: Bars, capacity: float, look: Look, *, named_above: bool = 
         # The first name needs room below the line's own.
         named = {"showticklabels": False, "autorange": False, "range": [len(bars) - 0.5, -0.7]}
         tall = tall if look.present else max(_TALL, _NAMED_ROW * len(bars) + _AROUND_NAMED)
-    frame = {
-        "yaxis": axes["yaxis"] | named,
-        "legend": legend_below(look) | {"xref": "container"},
-        "height": round(tall * size),
-        "margin": {"l": 8, "r": _BESIDE * size, "t": 2 * size, "b": 8},
-        "barmode": "stack",
-        "bargap": 1 - _NAMED_BAR if named_above else 0.25,
-    }
-    figure = drawing.figure(layout | axes | frame)
+    figure = rows_of_bars(
+        drawing, look, num_rows=0, x={"visible": False, "range": [0, 1.01 * longest]}, y=named,
+        legend=legend_below(look) | {"xref": "container"}, height=round(tall * size),
+        margin={"l": 8, "r": _BESIDE * size, "t": 2 * size, "b": 8},
+        bargap=1 - _NAMED_BAR if named_above else 0.25,
+    )  # fmt: skip
     return Picture(figure=figure, alt=_sentence(bars, capacity, look), table=_table(bars, look))
 
 
@@ -133,18 +130,15 @@ def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:
         for bar in bars
     ]
     drawing.bar(
-        x=[bar.end - bar.amount or None for bar in bars],
-        y=[bar.label for bar in bars],
-        orientation="h",
-        name=_("possible overhead"),
+        x=[bar.end - bar.amount or None for bar in bars], y=[bar.label for bar in bars],
+        orientation="h", name=_("possible overhead"),
         marker={
             "color": "rgba(0,0,0,0)",
             "line": {"color": color, "width": 1},
             "pattern": {"shape": "/", "fgcolor": color, "fillmode": "overlay"},
         },
-        customdata=bands,
-        hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
-    )
+        customdata=bands, hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
+    )  # fmt: skip
 
 
 def _sum_of(bar: DeviceBar, look: Look, *, two_lines: bool) -> str:
@@ -177,13 +171,9 @@ def _sentence(bars: Bars, capacity: float, look: Look) -> str:
             "{high}: {parts}. It is full at {capacity}."
         )
     return said.format(
-        label=most.label,
-        amount=look.format_bytes(most.amount),
-        low=look.format_bytes(most.low),
-        high=_end(most, look),
-        parts=_(", ").join(parts),
-        capacity=look.format_bytes(capacity),
-    )
+        label=most.label, amount=look.format_bytes(most.amount), low=look.format_bytes(most.low),
+        high=_end(most, look), parts=_(", ").join(parts), capacity=look.format_bytes(capacity),
+    )  # fmt: skip
 
 
 def _table(bars: Bars, look: Look) -> Table:

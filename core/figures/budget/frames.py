@@ -104,18 +104,14 @@ def stack(
         if any(amounts):
             sums = [whole or sum(parts.values()) for parts in rows.values()]
             drawing.bar(
-                orientation="h",
-                x=amounts,
-                y=list(rows),
-                name=_(part),
+                orientation="h", x=amounts, y=list(rows), name=_(part),
                 marker=hatched(look.color(meaning), pattern),
                 customdata=[
                     f"{written(amount)} · {format_percent(amount / all_parts)}"
                     for amount, all_parts in zip(amounts, sums, strict=True)
                 ],
-                hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>",
-                **fields,
-            )
+                hovertemplate="%{y}: %{customdata}<extra>%{fullData.name}</extra>", **fields,
+            )  # fmt: skip
 
 
 def stack_table(title: str, rows: Rows, looks: Looks, written: Callable[[float], str]) -> Table:

@@ -77,17 +77,12 @@ def least_times_picture(bars: Sequence[Least], marks: Sequence[Mark], look: Look
 
 def _draw_bars(drawing: Drawing, bar: Least, pattern: str, look: Look) -> None:
     drawing.bar(
-        orientation="h",
-        x=list(bar.seconds.values()),
-        y=list(bar.seconds),
-        name=bar.name,
+        orientation="h", x=list(bar.seconds.values()), y=list(bar.seconds), name=bar.name,
         marker=hatched(look.color(bar.color), pattern) | {"opacity": bar.opacity},
-        text=[format_seconds(each) for each in bar.seconds.values()],
-        textposition="outside",
-        constraintext="none",
-        cliponaxis=False,
+        text=[format_seconds(each) for each in bar.seconds.values()], textposition="outside",
+        constraintext="none", cliponaxis=False,
         hovertemplate="%{y}: %{text}<extra>%{fullData.name}</extra>",
-    )
+    )  # fmt: skip
 
 
 def _whole(seconds: float) -> str:

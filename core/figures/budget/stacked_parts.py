@@ -135,22 +135,6 @@ def parts_table(bars: Bars, look: Look, title: str) -> Table:
     return {title: [label for label, _parts in bars], **columns, _("total"): sums}
 
 
-def row_axes(look: Look, reach: float, titles: Sequence[str] = ()) -> dict[str, Any]:
-    """Return both axes of a picture with a bar a row, the first row on top.
-
-    `titles` are of rows that are numbered from 0; other bars bring the names of their rows. `reach`
-    is where the picture ends on the right.
-    """
-    rows: dict[str, Any] = {"autorange": "reversed", "showgrid": False, "fixedrange": True}
-    if titles:
-        numbered = {"tickvals": list(range(len(titles))), "ticktext": list(titles)}
-        rows |= numbered | {"zeroline": False}
-    return {
-        "xaxis": {"visible": False, "range": [0, reach], "fixedrange": True},
-        "yaxis": look.layout()["yaxis"] | rows,
-    }
-
-
 def by_meaning(parts: Sequence[Item]) -> dict[str, int]:
     """Return the bytes of each colour, in the order of LOOKS: weights and gathered ones are one."""
     found: dict[str, int] = {}

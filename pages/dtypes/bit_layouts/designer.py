@@ -8,12 +8,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core.dtypes import FloatFormat, float_format
-from core.dtypes.facts.format_facts import (
-    FormatFacts,
-    format_facts,
-    nearest_named,
-    short_number,
-)
+from core.dtypes.facts.format_facts import FormatFacts, format_facts, nearest_named, short_number
 from core.language import N_, _
 from pages.components.bit_grid.bit_grid import bit_grid
 from pages.dtypes.bit_layouts.codes import LARGEST
@@ -83,13 +78,9 @@ def _designer(fmt: FloatFormat | ValueError) -> Shown:
     said = _(
         "`{name}`, {bits} bits: max {max}, eps {eps}, {below} of {total} positive numbers below 1"
     ).format(
-        name=fmt.name,
-        bits=fmt.bits,
-        max=short_number(facts.max),
-        eps=short_number(facts.eps, 8),
-        below=f"{facts.num_below_one:,}",
-        total=f"{facts.num_positive:,}",
-    )
+        name=fmt.name, bits=fmt.bits, max=short_number(facts.max), eps=short_number(facts.eps, 8),
+        below=f"{facts.num_below_one:,}", total=f"{facts.num_positive:,}",
+    )  # fmt: skip
     part = Part(key="bits_design", file_name=f"bits-{fmt.name}")
     return Shown(headline=said, part=part, code=_design_code(fmt, facts) or _CODE.format(fmt=fmt))
 

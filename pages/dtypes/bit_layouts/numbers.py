@@ -231,9 +231,10 @@ def _axes(
     facts: Sequence[FormatFacts], layout: dict[str, Any], look: Look, *, with_years: bool
 ) -> dict[str, Any]:
     lowest, highest = _log10(min(f.smallest for f in facts)), _log10(max(f.max for f in facts))
-    ticks = _ticks(lowest, highest)
+    step = next((each for each in _TICK_STEPS if (highest - lowest) / each <= 10), 2000)
+    ticks = range(math.ceil(lowest / step) * step, math.floor(highest / step) * step + 1, step)
     across = {
-        "tickvals": ticks,
+        "tickvals": list(ticks),
         "ticktext": [f"10<sup>{tick}</sup>" if tick else "1" for tick in ticks],
         "zeroline": False,
     }
@@ -250,11 +251,6 @@ def _axes(
 def _year(facts: FormatFacts) -> str:
     fmt = FORMATS.get(facts.name)
     return str(fmt.year) if fmt and fmt.year else "–"
-
-
-def _ticks(lowest: float, highest: float) -> list[int]:
-    step = next((each for each in _TICK_STEPS if (highest - lowest) / each <= 10), 2000)
-    return list(range(math.ceil(lowest / step) * step, math.floor(highest / step) * step + 1, step))
 
 
 def _sentence(facts: Sequence[FormatFacts]) -> str:

@@ -165,22 +165,14 @@ def _draw_cells(drawing: Drawing, rows: Sequence[BitRow], columns: range, look: 
     ]
     size, is_dense = look.layout()["font"]["size"], are_dense(rows)
     drawing.trace(
-        "heatmap",
-        x=list(columns),
-        y=list(range(len(rows))),
+        "heatmap", x=list(columns), y=list(range(len(rows))),
         z=[[cell[0] for cell in line] for line in grid],
         text=[[cell[1] for cell in line] for line in grid],
-        customdata=[[cell[2] for cell in line] for line in grid],
-        texttemplate="%{text}",
+        customdata=[[cell[2] for cell in line] for line in grid], texttemplate="%{text}",
         textfont={"size": min(size, 13) if is_dense else size},
-        hovertemplate="%{customdata}<extra></extra>",
-        colorscale=steps,
-        zmin=-0.5,
-        zmax=5.5,
-        showscale=False,
-        xgap=1.5,
-        ygap=2 if is_dense else 8,
-    )
+        hovertemplate="%{customdata}<extra></extra>", colorscale=steps, zmin=-0.5, zmax=5.5,
+        showscale=False, xgap=1.5, ygap=2 if is_dense else 8,
+    )  # fmt: skip
 
 
 def _row_cells(row: BitRow) -> list[tuple[int, str, str]]:
@@ -215,15 +207,9 @@ def _draw_boundary(drawing: Drawing, look: Look, size: int) -> None:
         ("mantissa", -0.4, "left", _("▸ mantissa")),
     ):
         drawing.note(
-            x=x,
-            y=1,
-            xref="x",
-            yref="paper",
-            text=f"<b>{text}</b>",
-            xanchor=anchor,
-            yanchor="bottom",
-            font={"color": look.color(field), "size": size},
-        )
+            x=x, y=1, xref="x", yref="paper", text=f"<b>{text}</b>", xanchor=anchor,
+            yanchor="bottom", font={"color": look.color(field), "size": size},
+        )  # fmt: skip
 
 
 def _frame_half(drawing: Drawing, names: Sequence[str], look: Look) -> None:
@@ -231,13 +217,9 @@ def _frame_half(drawing: Drawing, names: Sequence[str], look: Look) -> None:
         return
     top, bottom = sorted((names.index("float32"), names.index("bfloat16")))
     drawing.shape(
-        type="rect",
-        x0=-9.5,
-        x1=6.5,
-        y0=top - 0.5,
-        y1=bottom + 0.5,
+        type="rect", x0=-9.5, x1=6.5, y0=top - 0.5, y1=bottom + 0.5,
         line={"color": look.color("accent"), "width": 3, "dash": "dot"},
-    )
+    )  # fmt: skip
 
 
 def error_text(trace: CastTrace) -> str:

@@ -472,13 +472,9 @@ def scaler(asked: AskedScaler) -> Shown:
 def scaler_code(asked: AskedScaler) -> str:
     spike = f"\npeaks[{asked.spike - 1}] *= {SPIKE}" if asked.spike else ""
     return SCALER_CODE.format(
-        step=asked.step,
-        first=asked.first,
-        interval=asked.interval,
-        count=NUM_STEPS,
-        last=NUM_STEPS - 1,
-        spike=spike,
-    )
+        step=asked.step, first=asked.first, interval=asked.interval, count=NUM_STEPS,
+        last=NUM_STEPS - 1, spike=spike,
+    )  # fmt: skip
 
 
 def _choose_step() -> int:
@@ -609,12 +605,8 @@ def _draw_gradients(
 ) -> None:
     look = drawing.look
     drawing.scatter(
-        x=[each.step for each in steps],
-        y=products,
-        yaxis="y2",
-        mode="markers+lines",
-        showlegend=False,
-        line={"color": look.color("muted"), "width": 1.5},
+        x=[each.step for each in steps], y=products, yaxis="y2", mode="markers+lines",
+        showlegend=False, line={"color": look.color("muted"), "width": 1.5},
         marker={
             "size": [13 if each.found_inf else 8 for each in steps],
             "symbol": ["x" if each.found_inf else "circle" for each in steps],
@@ -622,7 +614,7 @@ def _draw_gradients(
             "opacity": 1,
         },
         hovertemplate="%{x}: %{y:,.6g}<extra></extra>",
-    )
+    )  # fmt: skip
 
 
 def _scaler_sentence(steps: Sequence[ScalerStep], current: int) -> str:
@@ -633,14 +625,9 @@ def _scaler_sentence(steps: Sequence[ScalerStep], current: int) -> str:
         "The loss scale over {count} steps begins at {first} and ends at {last}; {skipped} steps "
         "are skipped and the scale doubles {grew} times. At step {step} it is {scale}."
     ).format(
-        count=len(steps),
-        first=number(steps[0].scale),
-        last=number(steps[-1].next_scale),
-        skipped=skipped,
-        grew=grew,
-        step=now.step,
-        scale=number(now.scale),
-    )
+        count=len(steps), first=number(steps[0].scale), last=number(steps[-1].next_scale),
+        skipped=skipped, grew=grew, step=now.step, scale=number(now.scale),
+    )  # fmt: skip
 
 
 def _scaler_table(steps: Sequence[ScalerStep]) -> Table:

@@ -190,20 +190,13 @@ def _draw_answers(
     )
     for name, values, color, pattern, written in rows:
         drawing.bar(
-            x=words,
-            y=[value if math.isfinite(value) else 0 for value in values],
+            x=words, y=[value if math.isfinite(value) else 0 for value in values],
             customdata=[_share(value) for value in values],
-            text=[_share(value) if written else "" for value in values],
-            textposition="outside",
-            textangle=0,
-            constraintext="none",
-            cliponaxis=False,
-            name=name,
-            marker={"color": drawing.look.color(color), "pattern": hatched(pattern)},
-            xaxis="x2",
-            yaxis="y2",
-            hovertemplate="%{x}: %{customdata}<extra>%{fullData.name}</extra>",
-        )
+            text=[_share(value) if written else "" for value in values], textposition="outside",
+            textangle=0, constraintext="none", cliponaxis=False, name=name,
+            marker={"color": drawing.look.color(color), "pattern": hatched(pattern)}, xaxis="x2",
+            yaxis="y2", hovertemplate="%{x}: %{customdata}<extra>%{fullData.name}</extra>",
+        )  # fmt: skip
 
 
 def _compact(value: float) -> str:

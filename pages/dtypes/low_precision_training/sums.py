@@ -10,12 +10,7 @@ import streamlit as st
 from core.dtypes import FORMATS, Rounding
 from core.dtypes.labs.accumulate import Accumulation, Order, accumulate
 from core.dtypes.labs.weight_updates import half_gap_above
-from core.figures.dtypes.low_precision_training.lab_frame import (
-    MAX_ROWS,
-    STYLES,
-    LabDrawing,
-    some,
-)
+from core.figures.dtypes.low_precision_training.lab_frame import MAX_ROWS, STYLES, LabDrawing, some
 from core.figures.dtypes.written import number, percent, short
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _
@@ -216,16 +211,10 @@ def sums_picture(sums: Sequence[Accumulation], chosen: str, look: Look) -> Pictu
 def _point_at_stall(drawing: LabDrawing, x: float, y: float) -> None:
     """Write at the end of an arrow, on a ground that covers lines behind it."""
     drawing.note(
-        x=x,
-        y=y,
-        text=_("stalls at {sum}").format(sum=number(y)),
-        showarrow=True,
-        arrowcolor=drawing.look.color("text"),
-        arrowwidth=2,
-        bgcolor=drawing.look.color("background"),
-        ax=60,
-        ay=-40,
-    )
+        x=x, y=y, text=_("stalls at {sum}").format(sum=number(y)), showarrow=True,
+        arrowcolor=drawing.look.color("text"), arrowwidth=2,
+        bgcolor=drawing.look.color("background"), ax=60, ay=-40,
+    )  # fmt: skip
 
 
 def _ask_sum() -> None:

@@ -18,12 +18,7 @@ from core.dtypes.labs.weight_updates import (
     stochastic_updates,
     weight_updates,
 )
-from core.figures.dtypes.low_precision_training.lab_frame import (
-    MAX_ROWS,
-    STYLES,
-    LabDrawing,
-    some,
-)
+from core.figures.dtypes.low_precision_training.lab_frame import MAX_ROWS, STYLES, LabDrawing, some
 from core.figures.dtypes.written import number, percent, short
 from core.figures.picture import Look, Picture, Table
 from core.language import N_, _, ngettext
@@ -197,14 +192,10 @@ def _headline_of_many(many: StochasticUpdates, update: float) -> str:
         many.num_weights,
     )
     return text.format(
-        steps=f"{many.mean.size - 1:,}",
-        update=number(update),
-        format=short(many.format),
-        mean=number(float(many.mean[-1]), 4),
-        count=many.num_weights,
-        exact=number(float(many.exact[-1])),
-        nearest=number(float(many.nearest[-1])),
-    )
+        steps=f"{many.mean.size - 1:,}", update=number(update), format=short(many.format),
+        mean=number(float(many.mean[-1]), 4), count=many.num_weights,
+        exact=number(float(many.exact[-1])), nearest=number(float(many.nearest[-1])),
+    )  # fmt: skip
 
 
 LINES: Final = {
@@ -243,14 +234,10 @@ def stochastic_picture(many: StochasticUpdates, look: Look) -> Picture:
     _draw_band(drawing, many, places)
     for place, path in enumerate(many.paths):
         drawing.scatter(
-            x=places,
-            y=path[places],
-            name=_("single weights"),
-            mode="lines",
+            x=places, y=path[places], name=_("single weights"), mode="lines",
             line={"color": look.color("format_d"), "dash": "solid", "width": 1, "shape": "hv"},
-            showlegend=place == 0,
-            hoverinfo="skip",
-        )
+            showlegend=place == 0, hoverinfo="skip",
+        )  # fmt: skip
     nearest = many.nearest[places]
     drawing.line(places, nearest, _("rounded to nearest"), "format_a", dash="dash")
     drawing.line(places, many.mean[places], _("mean of all"), "format_b", width=5)
@@ -264,8 +251,7 @@ def stochastic_picture(many: StochasticUpdates, look: Look) -> Picture:
 
 def _layout(drawing: LabDrawing) -> dict[str, Any]:
     return drawing.layout(
-        x={"title": _("step"), "tickformat": ","},
-        y={"title": _("weight"), "tickformat": ".6~g"},
+        x={"title": _("step"), "tickformat": ","}, y={"title": _("weight"), "tickformat": ".6~g"}
     )
 
 
@@ -273,12 +259,9 @@ def _draw_band(drawing: LabDrawing, many: StochasticUpdates, places: list[int]) 
     edge = {"x": places, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     drawing.scatter(y=many.low[places], showlegend=False, **edge)
     drawing.scatter(
-        y=many.high[places],
-        name=_("9 of 10 weights"),
-        fill="tonexty",
-        fillcolor=drawing.look.color("border"),
-        **edge,
-    )
+        y=many.high[places], name=_("9 of 10 weights"), fill="tonexty",
+        fillcolor=drawing.look.color("border"), **edge,
+    )  # fmt: skip
 
 
 def _stochastic_sentence(many: StochasticUpdates) -> str:
@@ -286,14 +269,10 @@ def _stochastic_sentence(many: StochasticUpdates) -> str:
         "{count} weights in {format}, rounded stochastically, end at {mean} on average, nine of "
         "ten between {low} and {high}; the truth is {exact}, rounding to nearest gives {nearest}."
     ).format(
-        count=f"{many.num_weights:,}",
-        format=many.format,
-        mean=number(many.mean[-1], 5),
-        low=number(many.low[-1], 4),
-        high=number(many.high[-1], 4),
-        exact=number(many.exact[-1]),
+        count=f"{many.num_weights:,}", format=many.format, mean=number(many.mean[-1], 5),
+        low=number(many.low[-1], 4), high=number(many.high[-1], 4), exact=number(many.exact[-1]),
         nearest=number(many.nearest[-1]),
-    )
+    )  # fmt: skip
 
 
 def _stochastic_table(many: StochasticUpdates) -> Table:

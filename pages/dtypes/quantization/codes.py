@@ -85,15 +85,9 @@ def draw_title(drawing: Drawing, number: int, text: str, left: float, look: Look
     """Write A or B, and what it is, above the part of a picture that begins at `left`."""
     name, meaning = SIDES[number]
     drawing.note(
-        text=f"<b>{name}</b> · {text}" if text else f"<b>{name}</b>",
-        x=left,
-        y=1,
-        xref="paper",
-        yref="paper",
-        xanchor="left",
-        yanchor="bottom",
-        font={"color": look.color(meaning)},
-    )
+        text=f"<b>{name}</b> · {text}" if text else f"<b>{name}</b>", x=left, y=1, xref="paper",
+        yref="paper", xanchor="left", yanchor="bottom", font={"color": look.color(meaning)},
+    )  # fmt: skip
 
 
 def _draw_cells(
@@ -101,31 +95,19 @@ def _draw_cells(
 ) -> None:
     shades, hue = _shades(side), look.color(SIDES[number][1])
     drawing.trace(
-        "heatmap",
-        z=shades.round(3),
-        zmin=0,
-        zmax=1 / STRONGEST,
-        colorscale=[[0, look.color("surface")], [1, hue]],
-        showscale=False,
-        xgap=1,
-        ygap=1,
-        text=hovers(side),
-        hovertemplate="%{text}<extra></extra>",
-        **axes,
-    )
+        "heatmap", z=shades.round(3), zmin=0, zmax=1 / STRONGEST,
+        colorscale=[[0, look.color("surface")], [1, hue]], showscale=False, xgap=1, ygap=1,
+        text=hovers(side), hovertemplate="%{text}<extra></extra>", **axes,
+    )  # fmt: skip
     there, light = np.isfinite(side.codes), _light_text(shades, hue, look)
     # One colour a trace, as plotly checks each by itself.
     for where, color in ((there & ~light, "text"), (there & light, "background")):
         rows, columns = np.nonzero(where)
         drawing.scatter(
-            x=columns,
-            y=rows,
-            mode="text",
+            x=columns, y=rows, mode="text",
             text=[short_number(value) for value in side.numbers[rows, columns]],
-            textfont=_font(look, color),
-            hoverinfo="skip",
-            **axes,
-        )
+            textfont=_font(look, color), hoverinfo="skip", **axes,
+        )  # fmt: skip
 
 
 def _draw_scales(
@@ -136,22 +118,15 @@ def _draw_scales(
     edges = [(span.first - 0.46, span.last + 0.46) for span in side.spans]
     drawing.scatter(
         x=[left, right, right, left, left, None] * len(edges),
-        y=[y for top, end in edges for y in (top, top, end, end, top, None)],
-        mode="lines",
-        line={"color": look.color(SIDES[number][1]), "width": 1.5},
-        hoverinfo="skip",
-        **axes,
-    )
+        y=[y for top, end in edges for y in (top, top, end, end, top, None)], mode="lines",
+        line={"color": look.color(SIDES[number][1]), "width": 1.5}, hoverinfo="skip", **axes,
+    )  # fmt: skip
     drawing.scatter(
-        x=[(left + right) / 2] * len(edges),
-        y=[(top + end) / 2 for top, end in edges],
-        mode="text",
+        x=[(left + right) / 2] * len(edges), y=[(top + end) / 2 for top, end in edges], mode="text",
         text=[scale_text(span.scale, 2 if look.present else 3) for span in side.spans],
-        textfont=_font(look, "text"),
-        hovertext=[_scale_hover(span) for span in side.spans],
-        hoverinfo="text",
-        **axes,
-    )
+        textfont=_font(look, "text"), hovertext=[_scale_hover(span) for span in side.spans],
+        hoverinfo="text", **axes,
+    )  # fmt: skip
 
 
 def _font(look: Look, meaning: str) -> dict[str, Any]:

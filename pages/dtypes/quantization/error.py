@@ -115,29 +115,21 @@ def _draw_map(drawing: Drawing, loss: Loss, number: int, lowest: float) -> None:
     tiles = np.where(loss.tiles > FLOOR, loss.tiles, 10**lowest)
     tiles = np.where(np.isnan(loss.tiles), np.nan, tiles)
     drawing.trace(
-        "heatmap",
-        z=np.log10(tiles).round(3),
-        customdata=np.where(np.isnan(loss.tiles), 0, loss.tiles).round(7),
-        coloraxis="coloraxis",
+        "heatmap", z=np.log10(tiles).round(3),
+        customdata=np.where(np.isnan(loss.tiles), 0, loss.tiles).round(7), coloraxis="coloraxis",
         hovertemplate=_("RMS error of this tile: %{customdata:.3g} of the tensor's RMS")
         + "<extra></extra>",
-        xaxis=f"x{suffix}",
-        yaxis=f"y{suffix}",
-    )
+        xaxis=f"x{suffix}", yaxis=f"y{suffix}",
+    )  # fmt: skip
 
 
 def _draw_histogram(drawing: Drawing, loss: Loss, number: int, look: Look) -> None:
     name, meaning = SIDES[number]
     drawing.scatter(
-        x=histogram_centers(),
-        y=loss.shares,
-        name=f"{name} · {loss.name}",
-        mode="lines",
+        x=histogram_centers(), y=loss.shares, name=f"{name} · {loss.name}", mode="lines",
         line={"color": look.color(meaning), "dash": _DASHES[number], "width": 3},
-        hovertemplate="%{x:.1e}: %{y:.1%}<extra>%{fullData.name}</extra>",
-        xaxis="x3",
-        yaxis="y3",
-    )
+        hovertemplate="%{x:.1e}: %{y:.1%}<extra>%{fullData.name}</extra>", xaxis="x3", yaxis="y3",
+    )  # fmt: skip
 
 
 def _sentence(losses: Sequence[Loss]) -> str:

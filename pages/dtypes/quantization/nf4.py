@@ -90,32 +90,23 @@ def _draw_density(drawing: Drawing, use: CodeUse, look: Look) -> None:
     """Draw how dense the values lie beside the normal density, with the quantiles in it."""
     places = np.linspace(-1, 1, 201)
     drawing.bar(
-        x=(use.edges[:-1] + use.edges[1:]) / 2,
-        y=np.minimum(use.density, 1.6),
-        width=np.diff(use.edges),
-        marker={"color": look.color("border")},
-        name=_("this tensor"),
+        x=(use.edges[:-1] + use.edges[1:]) / 2, y=np.minimum(use.density, 1.6),
+        width=np.diff(use.edges), marker={"color": look.color("border")}, name=_("this tensor"),
         customdata=use.density,
         hovertemplate="%{x:.2f}: %{customdata:.2f}<extra>%{fullData.name}</extra>",
-    )
+    )  # fmt: skip
     drawing.scatter(
-        x=places,
-        y=normal_density(places),
-        mode="lines",
-        line={"color": look.color("text"), "width": 2},
-        name=_("normal distribution"),
+        x=places, y=normal_density(places), mode="lines",
+        line={"color": look.color("text"), "width": 2}, name=_("normal distribution"),
         hoverinfo="skip",
-    )
+    )  # fmt: skip
     values = [step.value for step in nf4_steps()]
     heights = normal_density(np.array(values))
     drawing.scatter(
         x=[place for value in values for place in (value, value, None)],
-        y=[height for each in heights for height in (0, each, None)],
-        mode="lines",
-        line={"color": look.color("format_a"), "width": 2},
-        showlegend=False,
-        hoverinfo="skip",
-    )
+        y=[height for each in heights for height in (0, each, None)], mode="lines",
+        line={"color": look.color("format_a"), "width": 2}, showlegend=False, hoverinfo="skip",
+    )  # fmt: skip
 
 
 def _draw_codes(drawing: Drawing, look: Look) -> None:
@@ -128,14 +119,10 @@ def _draw_codes(drawing: Drawing, look: Look) -> None:
     texts = (list(map(_derivation, steps)), [f"{step} / 7 = {step / 7:.4f}" for step in _EVENLY])
     for (name, meaning, symbol, height), x, text in zip(rows, values, texts, strict=True):
         drawing.scatter(
-            x=x,
-            y=[height] * len(x),
-            mode="markers",
-            marker={"color": look.color(meaning), "symbol": symbol, "size": 9},
-            name=name,
-            text=text,
-            hovertemplate="%{text}<extra>%{fullData.name}</extra>",
-        )
+            x=x, y=[height] * len(x), mode="markers",
+            marker={"color": look.color(meaning), "symbol": symbol, "size": 9}, name=name,
+            text=text, hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+        )  # fmt: skip
 
 
 def _derivation(step: QuantileStep) -> str:
@@ -157,25 +144,16 @@ def _draw_use(drawing: Drawing, use: CodeUse, look: Look) -> None:
     for place, (name, meaning, pattern, shares, bits) in enumerate(rows):
         color = look.color(meaning)
         drawing.bar(
-            x=list(range(-7, len(shares) - 7)),
-            y=shares,
-            name=name,
+            x=list(range(-7, len(shares) - 7)), y=shares, name=name,
             marker={"color": color, "pattern": {"shape": pattern}},
-            hovertemplate="%{x}: %{y:.1%}<extra>%{fullData.name}</extra>",
-            showlegend=False,
-            xaxis="x2",
-            yaxis="y2",
-        )
+            hovertemplate="%{x}: %{y:.1%}<extra>%{fullData.name}</extra>", showlegend=False,
+            xaxis="x2", yaxis="y2",
+        )  # fmt: skip
         drawing.note(
-            text=_("{name}: code entropy {bits} bits").format(name=name, bits=f"{bits:.2f}"),
-            x=1,
-            y=1 - 0.08 * place,
-            xref="paper",
-            yref="paper",
-            xanchor="right",
-            yanchor="top",
+            text=_("{name}: code entropy {bits} bits").format(name=name, bits=f"{bits:.2f}"), x=1,
+            y=1 - 0.08 * place, xref="paper", yref="paper", xanchor="right", yanchor="top",
             font={"color": color},
-        )
+        )  # fmt: skip
 
 
 def _sentence(use: CodeUse) -> str:

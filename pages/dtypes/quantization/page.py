@@ -10,11 +10,6 @@ tabbed_page(
     Page(
         inputs=ASK,
         choose=choose_case,
-        tabs={
-            "error": error.TAB,
-            "codes": codes.TAB,
-            "standing": quality.TAB,
-            "nf4": nf4.TAB,
-        },
+        tabs={"error": error.TAB, "codes": codes.TAB, "standing": quality.TAB, "nf4": nf4.TAB},
     ),
 )

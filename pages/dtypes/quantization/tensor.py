@@ -167,11 +167,7 @@ def _weight_of_a_run(ask: Inputs) -> Chosen | None:
         labels=lambda name: _("the newest") if name == NEWEST else name,
     )
     matrix = ask.selectbox(
-        "matrix",
-        _("Matrix"),
-        tuple(MATRICES),
-        default="up",
-        labels=lambda key: _(MATRICES[key][0]),
+        "matrix", _("Matrix"), tuple(MATRICES), default="up", labels=lambda key: _(MATRICES[key][0])
     )
     return _read_weight(names[0] if run == NEWEST else run, matrix)
 

@@ -57,22 +57,18 @@ def formats_picture(rows: Sequence[Row], said: str, look: Look) -> Picture:
     """Return one bar a format: the relative error, logarithmic; the stored number beside it."""
     drawing = Drawing()
     drawing.bar(
-        orientation="h",
-        y=[fmt.name for fmt, _trace in rows],
-        base=[_FLOOR] * len(rows),
+        orientation="h", y=[fmt.name for fmt, _trace in rows], base=[_FLOOR] * len(rows),
         x=[error_exponent(trace) - _FLOOR for _fmt, trace in rows],
         text=[
             f"{LAMPS[trace.outcome].sign} <b>{digits(trace.result, precision(fmt))}</b>"
             for fmt, trace in rows
         ],
-        textposition="outside",
-        cliponaxis=False,
-        constraintext="none",
+        textposition="outside", cliponaxis=False, constraintext="none",
         textfont={"color": look.color("text")},
         marker={"color": [look.color(LAMPS[trace.outcome].color) for _fmt, trace in rows]},
         hovertext=[f"{digits(t.result, 20)}<br>{outcome_words(t)}" for _fmt, t in rows],
         hoverinfo="text",
-    )
+    )  # fmt: skip
     parts = [
         _("{format} stores {result}").format(format=fmt.name, result=digits(trace.result, 8))
         for fmt, trace in rows

@@ -119,16 +119,9 @@ def choose_cast() -> Case:
         if not is_free:
             _slide(tab, text, fmt)
     return Case(
-        text=text,
-        value=value,
-        fmt=fmt,
-        rounding=rounding,
-        overflow=overflow,
-        via_fp32=via_fp32,
-        seed=seed,
-        beside=beside,
-        part=part,
-    )
+        text=text, value=value, fmt=fmt, rounding=rounding, overflow=overflow, via_fp32=via_fp32,
+        seed=seed, beside=beside, part=part,
+    )  # fmt: skip
 
 
 def _write(name: str, label: str, default: str) -> str:

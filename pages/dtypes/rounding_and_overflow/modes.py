@@ -53,14 +53,10 @@ def modes_picture(
         frame_cell(drawing, cell, 0.42, {"color": color, "width": 5 if is_chosen else 1.5}, look)
         cells[cell] = f"{lamp.sign} <b>{digits(trace.result, 8)}</b>"
     drawing.scatter(
-        x=[x for x, _y in cells],
-        y=[y for _x, y in cells],
-        mode="text",
-        text=list(cells.values()),
+        x=[x for x, _y in cells], y=[y for _x, y in cells], mode="text", text=list(cells.values()),
         textfont={"color": look.color("text")},
-        hovertext=[outcome_words(trace) for trace in grid.values()],
-        hoverinfo="text",
-    )
+        hovertext=[outcome_words(trace) for trace in grid.values()], hoverinfo="text",
+    )  # fmt: skip
     columns = [_(OVERFLOW_NAMES[each]) for each in OVERFLOWS]
     rows = [_(ROUNDING_NAMES[each]) for each in ROUNDINGS]
     figure = drawing.figure(look.layout() | word_axes(columns, rows, look, row_px=ROW_PX))

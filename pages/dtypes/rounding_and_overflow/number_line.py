@@ -201,19 +201,15 @@ def _draw_marks(
 ) -> None:
     values, texts, are_all = marks
     drawing.scatter(
-        x=[window.at(value) for value in values],
-        y=[name] * len(values),
-        mode="markers",
+        x=[window.at(value) for value in values], y=[name] * len(values), mode="markers",
         marker={
             "symbol": "line-ns-open",
             "size": 20 if are_all else 12,
             "color": look.color("text" if are_all else "muted"),
             "line": {"width": 1.5},
         },
-        hovertext=texts,
-        hoverinfo="text",
-        showlegend=False,
-    )
+        hovertext=texts, hoverinfo="text", showlegend=False,
+    )  # fmt: skip
 
 
 def _draw_stored(drawing: Drawing, rows: Mapping[str, Row], window: Window, look: Look) -> None:
@@ -224,19 +220,15 @@ def _draw_stored(drawing: Drawing, rows: Mapping[str, Row], window: Window, look
     ]
     color = look.color("accent")
     drawing.scatter(
-        x=[x for x, _name, _text in stored],
-        y=[name for _x, name, _text in stored],
-        mode="markers",
-        name=_("stored"),
-        hovertext=[text for _x, _name, text in stored],
-        hoverinfo="text",
+        x=[x for x, _name, _text in stored], y=[name for _x, name, _text in stored], mode="markers",
+        name=_("stored"), hovertext=[text for _x, _name, text in stored], hoverinfo="text",
         marker={
             "symbol": "circle-open",
             "size": 16,
             "color": color,
             "line": {"width": 3, "color": color},
         },
-    )
+    )  # fmt: skip
 
 
 def _point_to_value(drawing: Drawing, value: float, said: str, window: Window) -> None:
@@ -305,26 +297,18 @@ def spacing_picture(
 def _draw_spacing(drawing: Drawing, fmt: Format, color: str, *, name_below: bool) -> None:
     magnitudes, spacings = spacing_points(fmt)
     drawing.scatter(
-        x=magnitudes,
-        y=spacings,
-        mode="lines",
-        name=fmt.name,
-        line={"color": color, "width": 2},
+        x=magnitudes, y=spacings, mode="lines", name=fmt.name, line={"color": color, "width": 2},
         hovertext=[
             f"{2.0 ** min(magnitude, _TOP):.4g}: {format_percent(2.0**spacing)}"
             for magnitude, spacing in zip(magnitudes, spacings, strict=True)
         ],
         hoverinfo="text+name",
-    )
+    )  # fmt: skip
     drawing.note(
-        x=magnitudes[-1],
-        y=(min if name_below else max)(spacings[-2:]),
-        yshift=-4 if name_below else 4,
-        xanchor="right",
-        yanchor="top" if name_below else "bottom",
-        text=f"<b>{fmt.name}</b>",
-        font={"color": color},
-    )
+        x=magnitudes[-1], y=(min if name_below else max)(spacings[-2:]),
+        yshift=-4 if name_below else 4, xanchor="right", yanchor="top" if name_below else "bottom",
+        text=f"<b>{fmt.name}</b>", font={"color": color},
+    )  # fmt: skip
 
 
 def _frame(lines: Sequence[Piece], look: Look) -> dict[str, Any]:

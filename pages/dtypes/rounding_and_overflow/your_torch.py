@@ -15,14 +15,7 @@ from core.dtypes.libraries.differences import (
     differs,
     format_of,
 )
-from core.dtypes.libraries.hardware import (
-    COLUMNS,
-    HARDWARE,
-    STATUS_WORDS,
-    Chip,
-    Source,
-    column_of,
-)
+from core.dtypes.libraries.hardware import COLUMNS, HARDWARE, STATUS_WORDS, Chip, Source, column_of
 from core.dtypes.libraries.library import reader_pairs, row_without_torch
 from core.dtypes.libraries.library_records import CastRow, LibraryReport, OperationRow
 from core.dtypes.number_formats.float_format import FloatFormat
@@ -524,10 +517,8 @@ def _draw_marks(
 ) -> None:
     is_sign = len(symbol) == 1
     drawing.scatter(
-        x=[column for (_row, column), _hover in cells],
-        y=[row for (row, _column), _hover in cells],
-        mode="text" if is_sign else "markers",
-        text=[symbol] * len(cells),
+        x=[column for (_row, column), _hover in cells], y=[row for (row, _column), _hover in cells],
+        mode="text" if is_sign else "markers", text=[symbol] * len(cells),
         textfont={"color": color, "size": size + 2},
         marker={
             "symbol": "circle" if is_sign else symbol,
@@ -535,12 +526,9 @@ def _draw_marks(
             "size": size,
             "line": {"color": color, "width": 2},
         },
-        name=words,
-        hovertext=[hover for _pair, hover in cells],
-        hoverinfo="text",
-        legendgroup=words,
-        showlegend=bool(cells) and not is_sign,
-    )
+        name=words, hovertext=[hover for _pair, hover in cells], hoverinfo="text",
+        legendgroup=words, showlegend=bool(cells) and not is_sign,
+    )  # fmt: skip
     if cells and is_sign:  # an entry that names it: plotly's own shows "Aa" for all words
         drawing.scatter(
             x=[None], y=[None], mode="markers", marker={"color": "rgba(0,0,0,0)"},

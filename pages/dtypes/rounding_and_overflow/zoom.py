@@ -161,12 +161,7 @@ def _axes(look: Look, *, has_line: bool) -> dict[str, Any]:
 
 
 def _draw_line(
-    drawing: Drawing,
-    fmt: Format,
-    trace: CastTrace,
-    marks: tuple[Mark, ...],
-    said: str,
-    look: Look,
+    drawing: Drawing, fmt: Format, trace: CastTrace, marks: tuple[Mark, ...], said: str, look: Look
 ) -> None:
     at = number_x(trace)
     line = {"color": look.color("muted"), "width": 2}
@@ -327,24 +322,18 @@ def draw_bit_row(drawing: Drawing, row: Row, look: Look) -> None:
     boxes, labels = row
     middle, size = (boxes[0].x + boxes[-1].x) / 2, look.layout()["font"]["size"]
     drawing.scatter(
-        x=[box.x - middle for box in boxes],
-        y=[1] * len(boxes),
-        mode="markers+text",
+        x=[box.x - middle for box in boxes], y=[1] * len(boxes), mode="markers+text",
         text=[f"<b>{box.text}</b>" for box in boxes],
         textfont={"family": CODE_FAMILY, "size": size + 2, "color": look.color("text")},
-        hovertext=[box.hover for box in boxes],
-        hoverinfo="text",
+        hovertext=[box.hover for box in boxes], hoverinfo="text",
         marker={
             "symbol": "square",
             "size": _BOX_PX,
             "color": look.color("surface"),
             "line": {"width": 3, "color": [look.color(box.color) for box in boxes]},
         },
-        xaxis="x2",
-        yaxis="y2",
-        showlegend=False,
-        cliponaxis=False,
-    )
+        xaxis="x2", yaxis="y2", showlegend=False, cliponaxis=False,
+    )  # fmt: skip
     font = {"size": size, "color": look.color("text")}
     below = {"y": 1, "yshift": -_BOX_PX / 2 - 4, "yanchor": "top", "xref": "x2", "yref": "y2"}
     for x, text in labels:

@@ -8,10 +8,11 @@ from core.budget.item import Item, hedged
 from core.budget.planning.plan import Plan
 from core.figures.budget.frames import lying_bars, text_size
 from core.figures.picture import Drawing, Look, Picture
-from core.language import _
+from core.language import N_, _
 from pages.shared.answer import written
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
+from pages.shared.tensors.refused_inputs import refused_inputs
 
 _ROOM: Final = 1.4  # of the longest bar: its number stands beside it
 _ROW: Final = 3.2  # of the text's size
@@ -21,7 +22,10 @@ MEANINGS: Final = ("measured", "exact")
 
 def show_log(told: Log, plan: Plan) -> Shown:
     """Show the numbers that the log gives, beside those of the plan in the same unit."""
-    answer = answer_log(told, plan, look().unit)
+    try:
+        answer = answer_log(told, plan, look().unit)
+    except ValueError as error:
+        return refused_inputs(N_("This log cannot be held against the plan."), error)
     rest = [each for each in (*answer.headline, *answer.beside) if each not in compared(answer)]
     return Shown(
         headline=_("; ").join(f"{_(each.name)} {_amount(each)}" for each in answer.headline),
@@ -56,6 +60,9 @@ def numbers_picture(answer: LogAnswer, look: Look) -> Picture:
     room = _ROOM * max(each.amount for each in items)
     figure = lying_bars(drawing, look, room=room, height=height, top=8)
     amounts = [_amount(each) for each in items]
-    alt = _("; ").join(f"{label}: {amount}" for label, amount in zip(labels, amounts, strict=True))
+    said = [f"{label} {amount}" for label, amount in zip(labels, amounts, strict=True)]
+    alt = _("The log's number is {first}; beside it stand: {others}.").format(
+        first=said[0], others=_(", ").join(said[1:]) or "–"
+    )
     table = {_("number"): labels, _("amount"): amounts}
     return Picture(figure=figure, alt=alt, table=table)

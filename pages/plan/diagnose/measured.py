@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from core.budget.diagnosis.measured import CODE, MeasuredPeak, predicted
+from core.budget.diagnosis.sentences import measured_sentence
 from core.budget.item import Item
 from core.budget.planning.plan import Plan
 from core.figures.budget.device_bars import DeviceBar, bar_picture
 from core.language import N_, _
-from core.units import format_percent
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
@@ -42,23 +42,10 @@ def show_measured(told: MeasuredPeak, plan: Plan) -> Shown:
     ]
     picture = bar_picture(bars, plan.cluster.device.memory_usable, look(), named_above=True)
     return Shown(
-        headline=sentence(told, expected),
+        headline=measured_sentence(told, expected, look().unit),
         charts=[Chart(picture=picture, file_name="measured-peak")],
         notes=list(_notes(told, expected, plan)),
         code=CODE + EXAMPLE,
-    )
-
-
-def sentence(told: MeasuredPeak, expected: Item) -> str:
-    """Return both peaks, and how far the prediction is off."""
-    show, off = look().format_bytes, expected.amount / max(told.peak, 1) - 1
-    text = _("{measured} in tensors were measured at the peak, {predicted} predicted: {off} more")
-    if off < 0:
-        text = _(
-            "{measured} in tensors were measured at the peak, {predicted} predicted: {off} less"
-        )
-    return text.format(
-        measured=show(told.peak), predicted=show(expected.amount), off=format_percent(abs(off))
     )
 
 

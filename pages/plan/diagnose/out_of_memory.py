@@ -175,4 +175,6 @@ def _table(parts: dict[str, int], planned: Sequence[Item], look: Look) -> dict[s
 def _code(told: OutOfMemory, suspects: Sequence[Suspect]) -> str:
     if not suspects:
         return ""
-    return CODE.format(asked=_exact(told.requested.num_bytes), python=suspects[0].item.python)
+    python = suspects[0].item.python
+    code = CODE.format(asked=_exact(told.requested.num_bytes), python=python)
+    return f"from math import ceil\n{code}" if "ceil(" in python else code

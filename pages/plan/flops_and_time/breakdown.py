@@ -136,9 +136,7 @@ def components(chosen: Chosen) -> Shown:
 
 def _code(chosen: Chosen) -> str:
     return CODE_OF_A_STEP.format(
-        recipe=arguments(one_sequence(chosen)),
-        causal=chosen.own,
-        model=chosen.model.code,
+        recipe=arguments(one_sequence(chosen)), causal=chosen.own, model=chosen.model.code
     )
 
 

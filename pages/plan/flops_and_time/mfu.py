@@ -60,14 +60,11 @@ def mfu_picture(shares: Sequence[Item], look: Look) -> Picture:
         *(_CONVENTIONS.get(share.name, _USUAL) for share in shares), strict=True
     )
     drawing.bar(
-        orientation="h",
-        x=[share.amount for share in shares],
-        y=list(written),
+        orientation="h", x=[share.amount for share in shares], y=list(written),
         marker=hatched(list(map(look.color, meanings)), patterns),
-        customdata=list(written.values()),
-        hovertemplate="%{y}: %{customdata}<extra></extra>",
+        customdata=list(written.values()), hovertemplate="%{y}: %{customdata}<extra></extra>",
         showlegend=False,
-    )
+    )  # fmt: skip
     for (name, amount), share in zip(written.items(), shares, strict=True):
         text = f" {amount}" + (" ✗" if share.amount > _BEYOND else "")
         drawing.note(x=share.amount, y=name, text=text, xanchor="left")
@@ -157,13 +154,9 @@ def shares_of(chosen: Chosen) -> tuple[Item, ...]:
 def _code_of_mfu(chosen: Chosen) -> str:
     device, own = chosen.device, chosen.own
     return CODE_OF_MFU.format(
-        device=device.code,
-        recipe=arguments(one_sequence(chosen)),
-        dtype=own.dtype,
-        model=chosen.model.code,
-        speed=own.speed,
-        sparsity=device.device.has_sparse_peak(own.dtype),
-    )
+        device=device.code, recipe=arguments(one_sequence(chosen)), dtype=own.dtype,
+        model=chosen.model.code, speed=own.speed, sparsity=device.device.has_sparse_peak(own.dtype),
+    )  # fmt: skip
 
 
 def _side(chosen: Chosen, name: str) -> Compared:
@@ -384,13 +377,9 @@ def product_sentence(product: Product, timing: MatmulTiming | None) -> str:
     kind: CallKind = "waiting" if product.waits else "not waiting"
     low, high = timing.spread(kind)
     return _("{n} × {n} × {n} is {flops}: {time} here ({low} to {high}), {rate}").format(
-        n=n,
-        flops=flops,
-        time=format_seconds(timing.seconds(kind)),
-        low=format_seconds(low),
-        high=format_seconds(high),
-        rate=format_flops_per_second(timing.flops_per_second(kind)),
-    )
+        n=n, flops=flops, time=format_seconds(timing.seconds(kind)), low=format_seconds(low),
+        high=format_seconds(high), rate=format_flops_per_second(timing.flops_per_second(kind)),
+    )  # fmt: skip
 
 
 def choose() -> Chosen:
@@ -403,13 +392,9 @@ def choose() -> Chosen:
     return replace(choose_plan((), {}), own=product)
 
 
-def run_or_matmul(chosen: Chosen) -> Shown:
-    return matmul(chosen.own) if isinstance(chosen.own, Product) else mfu(chosen)
-
-
 TAB: Final = Tab(
     label=N_("MFU"),
-    show=run_or_matmul,
+    show=lambda case: matmul(case.own) if isinstance(case.own, Product) else mfu(case),
     question=ask_about_the_claim,
     compare=compared(lambda own: own.words, _side),
 )

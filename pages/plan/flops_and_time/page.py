@@ -1,13 +1,6 @@
 """How many FLOPs does training take, and how long?"""
 
-from pages.plan.flops_and_time import (
-    breakdown,
-    compute_optimal,
-    mfu,
-    roofline,
-    rule,
-    training_time,
-)
+from pages.plan.flops_and_time import breakdown, compute_optimal, mfu, roofline, rule, training_time
 from pages.plan.flops_and_time.inputs import ASK, no_number
 from pages.shared.plan.plan import Chosen
 from pages.shared.plan.verdict import plan_line

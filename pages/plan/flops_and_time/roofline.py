@@ -122,13 +122,9 @@ def _draw_roof(
 ) -> None:
     edge = float(ridge(peak, device.bandwidth).amount)
     drawing.scatter(
-        x=[ends[0], edge, ends[1]],
-        y=[ends[0] * device.bandwidth, peak, peak],
-        mode="lines",
-        name=device.name,
-        line={"color": look.color("text"), "width": 3},
-        hoverinfo="skip",
-    )
+        x=[ends[0], edge, ends[1]], y=[ends[0] * device.bandwidth, peak, peak], mode="lines",
+        name=device.name, line={"color": look.color("text"), "width": 3}, hoverinfo="skip",
+    )  # fmt: skip
     drawing.scatter(
         x=[edge, edge], y=[1, peak], mode="lines", showlegend=False, hoverinfo="skip",
         line={"color": look.color("reference"), "width": 2, "dash": "dot"},
@@ -147,11 +143,8 @@ def _draw_marks(drawing: Drawing, marks: Sequence[_Mark], look: Look) -> None:
     ):
         found = [mark for mark in marks if mark.memory_bound == memory_bound]
         drawing.scatter(
-            x=[mark.intensity for mark in found],
-            y=[mark.height for mark in found],
-            mode="markers",
-            name=name,
-            marker={"color": look.color(meaning), "symbol": symbol, "size": 14},
+            x=[mark.intensity for mark in found], y=[mark.height for mark in found], mode="markers",
+            name=name, marker={"color": look.color(meaning), "symbol": symbol, "size": 14},
             customdata=[
                 _(
                     "{name}: {intensity} FLOP/byte, at most {share} of the peak",
@@ -162,7 +155,7 @@ def _draw_marks(drawing: Drawing, marks: Sequence[_Mark], look: Look) -> None:
                 for mark in found
             ],
             hovertemplate="%{customdata}<extra></extra>",
-        )
+        )  # fmt: skip
 
 
 def _draw_names(
@@ -179,13 +172,10 @@ def _draw_names(
         above = min(place, above - line_px)
         more = f" +{len(group) - most}" if len(group) > most else ""
         drawing.note(
-            x=math.log10(first.intensity),
-            y=math.log10(first.height),
-            text=_(", ").join(mark.name for mark in group[:most]) + more,
-            xshift=_BESIDE_PX,
-            yshift=above - math.log10(first.height) * px_each,
-            xanchor="left",
-        )
+            x=math.log10(first.intensity), y=math.log10(first.height),
+            text=_(", ").join(mark.name for mark in group[:most]) + more, xshift=_BESIDE_PX,
+            yshift=above - math.log10(first.height) * px_each, xanchor="left",
+        )  # fmt: skip
 
 
 def _neighbours(marks: Sequence[_Mark], edge: float) -> list[list[_Mark]]:
@@ -362,14 +352,10 @@ def roofline_sentence(below: Below, device: DeviceSpec, edge: Item, share: Item)
         )
         size = math.ceil(edge.amount / product.intensity.amount * product.flops.values["rows"])
     return text.format(
-        kind=_(KINDS[below.kind]),
-        waiting=waiting,
-        count=len(below.operations),
-        device=device.name,
+        kind=_(KINDS[below.kind]), waiting=waiting, count=len(below.operations), device=device.name,
         edge=f"{edge.amount:,.1f}" if 1 <= edge.amount < 1000 else intensity_words(edge.amount),
-        share=format_percent(share.amount),
-        size=f"{size:,}",
-    )
+        share=format_percent(share.amount), size=f"{size:,}",
+    )  # fmt: skip
 
 
 BESIDE: Final = ("t4", "rtx-4090", "a100-80gb", "h100-sxm", "b200")
@@ -454,13 +440,9 @@ def transfer_sentence(model: str, num_bytes: int, device: str, times: Mapping[st
             "memory of {device}: {times} × longer"
         )
     return text.format(
-        model=model,
-        bytes=look().format_bytes(num_bytes),
-        host=format_seconds(host.amount),
-        own=format_seconds(own.amount),
-        device=device,
-        times=f"{host.amount / own.amount:,.3g}",
-    )
+        model=model, bytes=look().format_bytes(num_bytes), host=format_seconds(host.amount),
+        own=format_seconds(own.amount), device=device, times=f"{host.amount / own.amount:,.3g}",
+    )  # fmt: skip
 
 
 def roof_or_copies(chosen: Chosen) -> Shown:

@@ -24,11 +24,7 @@ from pages.shared.tabbed_page import Chart, Shown, Tab
 
 _TICKS: Final = (1, 1.5, 2, 3, 5, 10, 20, 50)
 _CLOSE_TICKS: Final = (1.5, 3)  # too close to their neighbours in large text
-_OTHERS: Final = (
-    ("format_b", "dot", 2),
-    ("format_c", "dashdot", 2),
-    ("format_d", "longdash", 2),
-)
+_OTHERS: Final = (("format_b", "dot", 2), ("format_c", "dashdot", 2), ("format_d", "longdash", 2))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,13 +124,10 @@ def _draw_curves(
     ]
     for name, ratios, meaning, dash, width in lines:
         drawing.scatter(
-            x=list(contexts),
-            y=list(ratios),
-            mode="lines",
-            name=name,
+            x=list(contexts), y=list(ratios), mode="lines", name=name,
             line={"color": look.color(meaning), "dash": dash, "width": width},
             hovertemplate="%{x:,}: %{y:.3f}<extra>%{fullData.name}</extra>",
-        )
+        )  # fmt: skip
 
 
 def _names(curve: Curve) -> tuple[str, str]:

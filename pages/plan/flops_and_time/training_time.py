@@ -13,13 +13,7 @@ from core.budget.planning.speed import plan_cost, plan_mfu
 from core.budget.training.duration import cost, reached_mfu, seconds_item, training_time
 from core.budget.training.memory import training_budget
 from core.budget.weights.parameters import counts
-from core.figures.budget.frames import (
-    rows_of_bars,
-    scientific,
-    stack,
-    stack_table,
-    written_beside,
-)
+from core.figures.budget.frames import rows_of_bars, scientific, stack, stack_table, written_beside
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _, ngettext
 from core.language.listing import followed_by
@@ -169,10 +163,6 @@ def _choose_shares() -> Counted:
             help=_("The share of communication that is hidden behind compute."),
         ),
     )  # fmt: skip
-
-
-def training_time_of(chosen: Chosen) -> Shown:
-    return days(chosen) if isinstance(chosen.own, ByRule) else lines(chosen)
 
 
 def days(chosen: Chosen) -> Shown:
@@ -340,7 +330,7 @@ def _side(chosen: Chosen, name: str) -> Compared:
 
 TAB: Final = Tab(
     label=N_("Training time"),
-    show=training_time_of,
+    show=lambda chosen: days(chosen) if isinstance(chosen.own, ByRule) else lines(chosen),
     question=ask_how_long,
     compare=compared(lambda own: own.words, _side),
 )

@@ -94,14 +94,10 @@ def choose_case() -> Case:
         formats = (wanted, *formats)
     device = chosen.device.device
     return Case(
-        chosen=chosen,
-        size=size,
-        line=Line(device.name, device.memory_usable),
-        rest_in_16_bits=rest,
-        format=wanted,
-        formats=formats,
+        chosen=chosen, size=size, line=Line(device.name, device.memory_usable),
+        rest_in_16_bits=rest, format=wanted, formats=formats,
         config="" if chosen.model.key or billions else plan.ASK.used("config"),
-    )
+    )  # fmt: skip
 
 
 def _choose_own() -> tuple[tuple[str, ...], bool]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from core.budget.item import Item, hedged
 from core.budget.weights.packed import packed_weights, read_packed
@@ -92,14 +92,9 @@ def one_model_picture(model: str, items: Items, chosen: Line, look: Look) -> Pic
     for name, item in items.items():
         said = verdicts[name][0] if look.present else verdicts[name]
         drawing.note(
-            x=item.amount,
-            y=name,
-            text=f" <b>{sizes[name]}</b>  {said} ",
-            xanchor="left",
-            bgcolor=look.color("background"),
-            font={"color": look.color("text")},
-            borderpad=1,
-        )
+            x=item.amount, y=name, text=f" <b>{sizes[name]}</b>  {said} ", xanchor="left",
+            bgcolor=look.color("background"), font={"color": look.color("text")}, borderpad=1,
+        )  # fmt: skip
     end = axis_end(items, chosen)
     for line in seen_lines(chosen, landmarks(), end):
         _draw_line(drawing, line, look, bold=line is chosen)
@@ -160,15 +155,10 @@ def part_bytes(item: Item) -> dict[str, float]:
 def _draw_line(drawing: Drawing, line: Line, look: Look, *, bold: bool) -> None:
     color = look.color("accent" if bold else "muted")
     drawing.shape(
-        type="line",
-        layer="between" if bold else "below",
-        x0=line.num_bytes,
-        x1=line.num_bytes,
-        yref="paper",
-        y0=0,
-        y1=1,
+        type="line", layer="between" if bold else "below", x0=line.num_bytes, x1=line.num_bytes,
+        yref="paper", y0=0, y1=1,
         line={"color": color, "width": 3 if bold else 1.5, "dash": "solid" if bold else "dot"},
-    )
+    )  # fmt: skip
     name = f"<b>{line.name}</b>" if bold else line.name
     text = f"{name}<br>{look.format_bytes(line.num_bytes)}"
     _note_above(drawing, text, color, x=line.num_bytes)
@@ -200,10 +190,6 @@ def choose_several() -> Several | None:
     )
     scales = ASK.toggle("scales", _("Include scale factors"), default=False)
     return Several(words, scales)
-
-
-def one_or_several(case: Case, wanted: Several | None) -> Shown:
-    return one_model(case) if wanted is None else table(case, wanted)
 
 
 def one_model(case: Case) -> Shown:
@@ -250,11 +236,6 @@ def _code(sizes: Sequence[Size], formats: Sequence[str], *, rest_in_16_bits: boo
         for size in sizes
     }
     return CODE.format(models=models)
-
-
-def two_models(a: Sequence[Any], b: Sequence[Any]) -> Shown:
-    """Show two models, each in its format, then both in the formats of the picture."""
-    return shown(*(_side(case, b[0].formats) for case in (a[0], b[0])))
 
 
 def _side(case: Case, formats: Sequence[str]) -> Compared:
@@ -471,24 +452,13 @@ def _short(amount: float) -> str:
 def _draw_memory(drawing: Drawing, line: Line, look: Look) -> None:
     color = look.color("muted")
     drawing.shape(
-        type="line",
-        layer="below",
-        xref="paper",
-        x0=0,
-        x1=1,
-        y0=line.num_bytes,
-        y1=line.num_bytes,
+        type="line", layer="below", xref="paper", x0=0, x1=1, y0=line.num_bytes, y1=line.num_bytes,
         line={"color": color, "width": 1.5, "dash": "dot"},
-    )
+    )  # fmt: skip
     drawing.note(
-        xref="paper",
-        x=1,
-        y=line.num_bytes,
-        xanchor="left",
-        align="left",
-        text=f" {line.name}<br> {look.format_bytes(line.num_bytes)}",
-        font={"color": color},
-    )
+        xref="paper", x=1, y=line.num_bytes, xanchor="left", align="left",
+        text=f" {line.name}<br> {look.format_bytes(line.num_bytes)}", font={"color": color},
+    )  # fmt: skip
 
 
 def _printed(cell: Cell) -> str:
@@ -500,8 +470,9 @@ def _printed(cell: Cell) -> str:
 
 TAB: Final = Tab(
     label=N_("One model"),
-    show=one_or_several,
+    show=lambda case, wanted: one_model(case) if wanted is None else table(case, wanted),
     choose=choose_several,
     question=ask_what_does_not_fit,
-    compare=two_models,
+    # each in its format, then both in the formats of the picture
+    compare=lambda a, b: shown(*(_side(case, b[0].formats) for case in (a[0], b[0]))),
 )

@@ -9,12 +9,7 @@ import streamlit as st
 
 from core.budget.item import Item, hedged
 from core.budget.weights.one_tensor import TENSORS, block_bits, read_shape, shape_text, tensor_bytes
-from core.budget.weights.parameters import (
-    PART_NAMES,
-    active_parameters,
-    count_parameters,
-    left_out,
-)
+from core.budget.weights.parameters import PART_NAMES, active_parameters, count_parameters, left_out
 from core.budget.weights.sizes import nearest_model
 from core.figures.budget.frames import lying_bars, text_size
 from core.figures.picture import Drawing, Look, Picture
@@ -149,17 +144,14 @@ def _draw(
     look: Look,
 ) -> None:
     drawing.bar(
-        orientation="h",
-        y=[row.label for row in rows],
-        x=list(lengths),
-        name=name,
+        orientation="h", y=[row.label for row in rows], x=list(lengths), name=name,
         marker={
             "color": [look.color(_MEANING_OF.get(row.part, "norms")) for row in rows],
             "pattern": {"shape": pattern},
         },
         customdata=[[format_exact(round(row.amount)), row.explained] for row in rows],
         hovertemplate="%{y}: %{customdata[0]}<br>%{customdata[1]}<extra></extra>",
-    )
+    )  # fmt: skip
 
 
 def choose_tensor() -> str:

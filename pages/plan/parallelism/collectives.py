@@ -199,20 +199,14 @@ def ring_picture(steps: Sequence[RingStep], number: int, look: Look) -> Picture:
 def _draw_squares(drawing: Drawing, step: RingStep, look: Look, size: int) -> None:
     num_ranks = len(step.values)
     drawing.trace(
-        "heatmap",
-        z=[[len(ranks) / num_ranks for ranks in row] for row in step.ranks_in],
-        zmin=0,
-        zmax=1.4,
-        colorscale=[[0, look.color("surface")], [1, look.color("activations")]],
-        showscale=False,
-        xgap=6,
-        ygap=6,
-        text=[[_written(chunk) for chunk in row] for row in step.values],
-        texttemplate="%{text}",
+        "heatmap", z=[[len(ranks) / num_ranks for ranks in row] for row in step.ranks_in], zmin=0,
+        zmax=1.4, colorscale=[[0, look.color("surface")], [1, look.color("activations")]],
+        showscale=False, xgap=6, ygap=6,
+        text=[[_written(chunk) for chunk in row] for row in step.values], texttemplate="%{text}",
         textfont={"size": size + 3, "color": look.color("text")},
         customdata=[[", ".join(map(str, sorted(ranks))) for ranks in row] for row in step.ranks_in],
         hovertemplate=_("from ranks: {ranks}").format(ranks="%{customdata}") + "<extra></extra>",
-    )
+    )  # fmt: skip
 
 
 def _written(chunk: Sequence[float]) -> str:
@@ -249,14 +243,9 @@ def _ring_alt(steps: Sequence[RingStep], number: int) -> str:
         "squares hold the whole sum; each rank has sent {sent} bytes.",
         finished,
     ).format(
-        ranks=num_ranks,
-        number=number,
-        steps=len(steps) - 1,
-        phase=step_title(step),
-        count=finished,
-        squares=num_ranks**2,
-        sent=bytes_sent(steps[: number + 1], rank=0),
-    )
+        ranks=num_ranks, number=number, steps=len(steps) - 1, phase=step_title(step),
+        count=finished, squares=num_ranks**2, sent=bytes_sent(steps[: number + 1], rank=0),
+    )  # fmt: skip
 
 
 def _ring_table(step: RingStep) -> Table:
@@ -483,8 +472,5 @@ def collective(case: Case, wanted: str | tuple[int, int]) -> Shown:
 
 
 TAB: Final = Tab(
-    label=N_("Collectives"),
-    show=collective,
-    choose=choose_collective,
-    question=ask_about_the_ring,
+    label=N_("Collectives"), show=collective, choose=choose_collective, question=ask_about_the_ring
 )

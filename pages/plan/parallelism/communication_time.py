@@ -57,9 +57,7 @@ def links_picture(view: LinkView, look: Look) -> Picture:
     rows, size = list(_rows(view, look)), text_size(look)
     drawing = Drawing()
     drawing.bar(
-        orientation="h",
-        y=[row.label for row in rows],
-        x=[row.item.amount for row in rows],
+        orientation="h", y=[row.label for row in rows], x=[row.item.amount for row in rows],
         marker={
             "color": [look.color(_LOOKS[row.axis][0]) for row in rows],
             "pattern": {"shape": [_LOOKS[row.axis][1] for row in rows]},
@@ -71,9 +69,8 @@ def links_picture(view: LinkView, look: Look) -> Picture:
             "arrayminus": [row.item.amount - row.item.low for row in rows],
             "color": look.color("muted"),
         },
-        customdata=[row.text for row in rows],
-        hovertemplate="%{y}: %{customdata}<extra></extra>",
-    )
+        customdata=[row.text for row in rows], hovertemplate="%{y}: %{customdata}<extra></extra>",
+    )  # fmt: skip
     for row in rows:
         drawing.note(x=row.item.drawn_high, y=row.label, xanchor="left", text=f" {row.text}")
     figure = lying_bars(

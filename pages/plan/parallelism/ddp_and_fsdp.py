@@ -131,9 +131,7 @@ def _sharding_sentence(ways: Sequence[Sharding], num_replicas: int) -> str:
         )
     parts = [
         _("{way} {size}, {sent}").format(
-            way=name,
-            size=_held(by_key[key]),
-            sent=sent_text(by_key[key], look()),
+            way=name, size=_held(by_key[key]), sent=sent_text(by_key[key], look())
         )
         for key, name in (("ddp", "DDP"), ("zero3", "FSDP2"))
     ]

@@ -1,12 +1,6 @@
 """What does each device hold, and what must it send?"""
 
-from pages.plan.parallelism import (
-    collectives,
-    communication_time,
-    ddp_and_fsdp,
-    pipeline,
-    stages,
-)
+from pages.plan.parallelism import collectives, communication_time, ddp_and_fsdp, pipeline, stages
 from pages.plan.parallelism.inputs import ASK, choose_case, refusal
 from pages.shared.plan.verdict import plan_line
 from pages.shared.tabbed_page import Page, tabbed_page

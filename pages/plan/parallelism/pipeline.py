@@ -67,11 +67,8 @@ def _draw_passes(drawing: Drawing, slots: Schedule, look: Look) -> None:
         shown = [slot for row in slots for slot in row if slot.direction == direction]
         lines = {"shape": pattern, "fillmode": "overlay", "fgcolor": ground, "fgopacity": 0.3}
         drawing.bar(
-            orientation="h",
-            y=[slot.stage for slot in shown],
-            base=[slot.start for slot in shown],
-            x=[slot.end - slot.start for slot in shown],
-            name=_(name),
+            orientation="h", y=[slot.stage for slot in shown], base=[slot.start for slot in shown],
+            x=[slot.end - slot.start for slot in shown], name=_(name),
             marker={
                 "color": look.color(direction),
                 "pattern": lines,
@@ -79,13 +76,10 @@ def _draw_passes(drawing: Drawing, slots: Schedule, look: Look) -> None:
                 "line": {"color": ground, "width": 1},
             },
             text=[str(slot.microbatch) if numbered else "" for slot in shown],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            textfont={"color": ground},
-            customdata=[slot.run for slot in shown],
+            textposition="inside", insidetextanchor="middle", textangle=0,
+            textfont={"color": ground}, customdata=[slot.run for slot in shown],
             hovertemplate=hover + "<extra>%{fullData.name}</extra>",
-        )
+        )  # fmt: skip
 
 
 def num_virtual(slots: Schedule) -> int:

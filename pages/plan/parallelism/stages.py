@@ -7,6 +7,7 @@ from core.budget.budget import Budget, at_peak
 from core.budget.item import Item, hedged
 from core.budget.parallel.communication import communication, exposed_seconds
 from core.budget.training.memory import training_budget
+from core.figures.budget.frames import framed
 from core.figures.budget.stacked_parts import (
     Bars,
     capacity_line,
@@ -41,16 +42,12 @@ def stages_picture(bars: Bars, capacity: float, look: Look) -> Picture:
     for (label, _parts), amount in zip(bars, totals, strict=True):
         if len(bars) <= _MOST_TOTALS:
             drawing.note(x=label, y=amount, yanchor="bottom", text=look.format_bytes(amount))
-    layout, still = look.layout(), {"fixedrange": True, "showgrid": False}
-    highest = _ROOM * max(capacity, *totals)
-    axes = {
-        "xaxis": layout["xaxis"] | still | {"type": "category"},
-        "yaxis": layout["yaxis"] | still | {"visible": False, "range": [0, highest]},
-        "height": HEIGHT_PX[look.present],
-        "margin": {"l": 8, "r": 8, "t": 56, "b": 8},
-        "legend": layout["legend"] | {"traceorder": "normal"},
-    }
-    figure = drawing.figure(layout | axes | {"barmode": "stack", "bargap": 0.3})
+    figure = framed(
+        drawing, look, x={"showgrid": False, "type": "category"},
+        y={"showgrid": False, "visible": False, "range": [0, _ROOM * max(capacity, *totals)]},
+        height=HEIGHT_PX[look.present], margin={"l": 8, "r": 8, "t": 56, "b": 8},
+        legend=look.layout()["legend"] | {"traceorder": "normal"}, barmode="stack", bargap=0.3,
+    )  # fmt: skip
     return Picture(figure=figure, alt=alt, table=parts_table(bars, look, _("stage")))
 
 

@@ -75,16 +75,12 @@ def memory_picture(sweep: MemorySweep, device: str, look: Look) -> Picture:
     for (word, meaning, pattern), amounts in zip(_AREAS, _parts(sweep), strict=True):
         color = look.color(meaning)
         drawing.scatter(
-            x=sweep.values,
-            y=[look.in_unit(amount) for amount in amounts],
-            stackgroup="memory",
-            mode="lines",
-            name=_(word),
-            line={"color": color, "width": 1.5},
+            x=sweep.values, y=[look.in_unit(amount) for amount in amounts], stackgroup="memory",
+            mode="lines", name=_(word), line={"color": color, "width": 1.5},
             fillpattern={"shape": pattern, "fgcolor": color, "fillmode": "overlay", "size": 8},
             customdata=[look.format_bytes(amount) for amount in amounts],
             hovertemplate="%{x:,}: %{customdata}<extra>%{fullData.name}</extra>",
-        )
+        )  # fmt: skip
     top = _AREA_ROOM * look.in_unit(max(sweep.capacity, _total(sweep, -1)))
     _draw_capacity(drawing, sweep, device, look, top)
     _draw_chosen(drawing, sweep, look)
@@ -151,15 +147,12 @@ def _on(height: float) -> dict[str, float | str]:
 def _draw_chosen(drawing: Drawing, sweep: MemorySweep, look: Look) -> None:
     total, color = chosen_bytes(sweep), look.color("text")
     drawing.scatter(
-        x=[sweep.chosen, sweep.chosen],
-        y=[0, look.in_unit(total)],
-        mode="lines+markers",
-        name=_("your plan"),
-        line={"color": color, "width": 2},
+        x=[sweep.chosen, sweep.chosen], y=[0, look.in_unit(total)], mode="lines+markers",
+        name=_("your plan"), line={"color": color, "width": 2},
         marker={"color": color, "size": [0, 11], "symbol": "diamond"},
         customdata=[look.format_bytes(total)] * 2,
         hovertemplate="%{x:,}: %{customdata}<extra>%{fullData.name}</extra>",
-    )
+    )  # fmt: skip
 
 
 def _memory_sentence(sweep: MemorySweep, device: str, look: Look) -> str:

@@ -71,10 +71,7 @@ BANDS: Final = N_(
 SPEED_HEIGHT_PX: Final = 330
 PROOF_HEIGHTS: Final = (310, 320)
 _APART_X, _APART_Y = 0.09, 0.09  # of the picture, between two names
-BOUNDS: Final[Mapping[str, str]] = {
-    "reading": N_("memory-bound"),
-    "computing": N_("compute-bound"),
-}
+BOUNDS: Final[Mapping[str, str]] = {"reading": N_("memory-bound"), "computing": N_("compute-bound")}
 _SYMBOLS: Final = {"reading": "circle", "computing": "square"}
 BAND: Final = 0.15
 _RANGE: Final = (10.0, 500.0)
@@ -124,17 +121,14 @@ def _draw_curve(drawing: Drawing, curve: Curve, look: Look) -> None:
             continue
         color = look.color(meaning)
         drawing.scatter(
-            **_places(points),
-            mode="lines+markers+text",
-            name=fit_words(points is inside, is_sure=not points[0].is_guess),
-            text=texts,
-            cliponaxis=False,
-            textposition="bottom right",
+            **_places(points), mode="lines+markers+text",
+            name=fit_words(points is inside, is_sure=not points[0].is_guess), text=texts,
+            cliponaxis=False, textposition="bottom right",
             line={"color": color, "dash": dash, "width": 2.5},
             marker={"color": color, "size": size, "symbol": [_SYMBOLS[p.bound] for p in points]},
             customdata=list(map(_point_words, points)),
             hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
-        )
+        )  # fmt: skip
 
 
 def _names(curve: Curve) -> list[str]:
@@ -185,13 +179,10 @@ def _mark_end(drawing: Drawing, curve: Curve, look: Look) -> None:
 
 def _mark(drawing: Drawing, point: CurvePoint, name: str, marker: Mapping[str, object]) -> None:
     drawing.scatter(
-        **_places([point]),
-        mode="markers",
-        name=name,
-        marker=marker,
+        **_places([point]), mode="markers", name=name, marker=marker,
         customdata=[_point_words(point)],
         hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
-    )
+    )  # fmt: skip
 
 
 def _speed_sentence(curve: Curve) -> str:
@@ -224,14 +215,10 @@ def proof_picture(rows: Sequence[DecodeSpeed], rule: DecodeFit, look: Look) -> P
     drawing = Drawing()
     for factor, dash in ((1, "solid"), (1 - BAND, "dot"), (1 + BAND, "dot")):
         drawing.scatter(
-            x=_RANGE,
-            y=[factor * end for end in _RANGE],
-            mode="lines",
-            name=_("the same") if factor == 1 else _("15 % off"),
-            showlegend=factor <= 1,
-            line={"color": look.color("reference"), "width": 2, "dash": dash},
-            hoverinfo="skip",
-        )
+            x=_RANGE, y=[factor * end for end in _RANGE], mode="lines",
+            name=_("the same") if factor == 1 else _("15 % off"), showlegend=factor <= 1,
+            line={"color": look.color("reference"), "width": 2, "dash": dash}, hoverinfo="skip",
+        )  # fmt: skip
     for width, (meaning, symbol) in _WIDTHS.items():
         drawn = [row for row in rows if row.width == width]
         drawing.scatter(

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.budget.training.allocator_stories import CAPACITY, STORIES, Moment, replay
 from core.budget.training.caching_allocator import AllocatorState
+from core.figures.budget.frames import rows_of_bars
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import MIB
@@ -32,25 +33,20 @@ class _Block:
 
 
 def allocator_picture(state: AllocatorState, look: Look) -> Picture:
-    blocks, drawing, layout = _blocks(state), Drawing(), look.layout()
+    blocks, drawing = _blocks(state), Drawing()
     widest = max((segment.num_bytes for segment in state.segments), default=MIB)
     _draw_blocks(drawing, [each for each in blocks if each.name], widest, look, tensors=True)
     _draw_blocks(drawing, [each for each in blocks if not each.name], widest, look, tensors=False)
     if not state.segments:
         text = _("no segment: the driver has everything")
         drawing.note(xref="paper", yref="paper", x=0.5, y=0.5, text=text)
-    bare = {"zeroline": False, "showgrid": False, "fixedrange": True}
-    across = {"title": {"text": "MiB"}, "range": [0, _ROOM * widest / MIB]}
     names = [_segment_name(number) for number in range(1, len(state.segments) + 1)]
-    in_order = {"categoryorder": "array", "categoryarray": names, "autorange": "reversed"}
-    frame = {
-        "barmode": "overlay",
-        "xaxis": layout["xaxis"] | bare | across,
-        "yaxis": layout["yaxis"] | bare | in_order | {"ticks": ""},
-        "height": _HEIGHT_PX[look.present],
-        "margin": {"l": 8, "r": 24, "t": 34, "b": 8},
-    }
-    figure = drawing.figure(layout | frame)
+    figure = rows_of_bars(
+        drawing, look, num_rows=0, barmode="overlay", bargap=0.2,
+        x={"title": {"text": "MiB"}, "range": [0, _ROOM * widest / MIB], "showgrid": False},
+        y={"categoryorder": "array", "categoryarray": names, "ticks": ""},
+        height=_HEIGHT_PX[look.present], margin={"l": 8, "r": 24, "t": 34, "b": 8},
+    )  # fmt: skip
     return Picture(figure=figure, alt=_sentence(state, look), table=_table(blocks, look))
 
 
@@ -72,15 +68,11 @@ def _draw_blocks(
     drawing: Drawing, blocks: Sequence[_Block], widest: int, look: Look, *, tensors: bool
 ) -> None:
     drawing.bar(
-        y=[each.segment for each in blocks],
-        base=[each.start / MIB for each in blocks],
-        x=[each.num_bytes / MIB for each in blocks],
-        orientation="h",
+        y=[each.segment for each in blocks], base=[each.start / MIB for each in blocks],
+        x=[each.num_bytes / MIB for each in blocks], orientation="h",
         name=_("tensors") if tensors else _("free, but reserved"),
         text=[each.name if each.num_bytes >= _NAMED * widest else "" for each in blocks],
-        textposition="inside",
-        insidetextanchor="middle",
-        textangle=0,
+        textposition="inside", insidetextanchor="middle", textangle=0,
         insidetextfont={"color": look.color("background")},
         marker={
             "color": look.color("activations" if tensors else "surface"),
@@ -91,7 +83,7 @@ def _draw_blocks(
             f"{each.name or _('free')} · {look.format_bytes(each.num_bytes)}" for each in blocks
         ],
         hovertemplate="%{customdata}<extra></extra>",
-    )
+    )  # fmt: skip
 
 
 def _sentence(state: AllocatorState, look: Look) -> str:

@@ -14,7 +14,7 @@ from core.budget.item import Item
 from core.budget.training.scenario import Scenario
 from core.budget.training.states import bytes_per_parameter, largest_by_states, states_in_all
 from core.budget.weights.parameters import counts
-from core.figures.budget.stacked_parts import row_axes
+from core.figures.budget.frames import lying_bars, text_size
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.units import format_count
@@ -37,32 +37,22 @@ Rows = Sequence[tuple[str, Item]]  # a translated label and the bytes for each p
 
 def recipes_picture(rows: Rows, chosen: int, look: Look) -> Picture:
     """Return one bar a recipe with its sum beside it; the chosen one's is bold."""
-    layout, drawing = look.layout(), Drawing()
+    drawing = Drawing()
     for name, (meaning, pattern) in _LOOKS.items():
         sizes = [_part(each, name) for _label, each in rows]
         if any(sizes):
             drawing.bar(
-                orientation="h",
-                x=sizes,
-                y=[label for label, _each in rows],
-                name=_(name),
+                orientation="h", x=sizes, y=[label for label, _each in rows], name=_(name),
                 marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
                 hovertemplate="%{x:.3g} B<extra>%{fullData.name}</extra>",
-            )
+            )  # fmt: skip
     for place, (label, each) in enumerate(rows):
         text = _("{count} B").format(count=f"{each.amount:.4g}")
         text = f" <b>{text} ◄</b>" if place == chosen else f" {text}"
         drawing.note(x=each.amount, y=label, xanchor="left", text=text)
-    size = layout["font"]["size"]
-    frame = {
-        "legend": layout["legend"] | {"traceorder": "normal"},
-        "height": round(len(rows) * size * _ROW_HEIGHT[look.present]) + 3 * size,
-        "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
-        "barmode": "stack",
-        "bargap": 0.25,
-    }
-    axes = row_axes(look, 1.12 * max(each.amount for _label, each in rows))
-    figure = drawing.figure(layout | axes | frame)
+    size, room = text_size(look), 1.12 * max(each.amount for _label, each in rows)
+    height = round(len(rows) * size * _ROW_HEIGHT[look.present]) + 3 * size
+    figure = lying_bars(drawing, look, room=room, height=height, top=2 * size, bargap=0.25)
     return Picture(figure=figure, alt=_sentence(rows), table=_table(rows))
 
 

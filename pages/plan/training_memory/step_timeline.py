@@ -19,6 +19,7 @@ from core.budget.simulation.cases import run_simulation, write_case
 from core.budget.simulation.timeline import Point, StepReport
 from core.budget.training.memory import allocated, training_budget
 from core.budget.training.scenario import Scenario
+from core.figures.budget.frames import framed
 from core.figures.budget.stacked_parts import (
     capacity_line,
     flat_bars,
@@ -89,7 +90,7 @@ def moments_picture(moments: Moments, capacity: float, look: Look) -> Picture:
 
 def step_picture(report: StepReport, capacity: float, look: Look) -> Picture:
     """Return stacked areas over the operations, the peak and the device's capacity marked."""
-    drawing, layout = Drawing(), look.layout()
+    drawing = Drawing()
     points, layers = report.points, _layers(report)
     end = points[-1].place * _PAST_THE_END + 1  # the last operation gets a width
     for (name, meaning, pattern), amounts in zip(_LOOKS, layers, strict=True):
@@ -97,32 +98,28 @@ def step_picture(report: StepReport, capacity: float, look: Look) -> Picture:
         color = look.color(meaning)
         drawing.scatter(
             x=[*(point.place for point in points), end],
-            y=[look.in_unit(amount) for amount in shown],
-            stackgroup="memory",
-            mode="lines",
-            name=_(name),
-            line={"color": color, "width": 0.5, "shape": "hv"},
+            y=[look.in_unit(amount) for amount in shown], stackgroup="memory", mode="lines",
+            name=_(name), line={"color": color, "width": 0.5, "shape": "hv"},
             fillpattern={"shape": pattern, "fgcolor": color, "fillmode": "overlay", "size": 6},
             customdata=[look.format_bytes(amount) for amount in shown],
             hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
-        )
+        )  # fmt: skip
     top = max(report.peak, min(capacity, 1.3 * report.peak))
     draw_phases(drawing, points, look)
     _draw_peak(drawing, report, look)
     if capacity <= top:
         _draw_capacity(drawing, capacity, look)
-    plain = {"zeroline": False, "fixedrange": True}
-    across = {"title": {"text": _("operations, in order")}, "range": [0, end], "showgrid": False}
-    up = {"title": {"text": look.unit, "standoff": 8}, "range": [0, _ROOM * look.in_unit(top)]}
-    frame = {
-        "hovermode": "x",
-        "xaxis": layout["xaxis"] | plain | across | {"tickformat": ",d"},
-        "yaxis": layout["yaxis"] | plain | up,
-        "legend": layout["legend"] | {"y": _ABOVE, "traceorder": "reversed"},
-        "height": HEIGHT_PX,
-        "margin": {"l": 8, "r": 24, "t": 58, "b": 8},
-    }
-    figure = drawing.figure(layout | frame)
+    across = {"title": _("operations, in order"), "showgrid": False, "tickformat": ",d"}
+    figure = framed(
+        drawing,
+        look,
+        x=across | {"range": [0, end]},
+        y={"title": look.unit, "title_standoff": 8, "range": [0, _ROOM * look.in_unit(top)]},
+        hovermode="x",
+        legend=look.layout()["legend"] | {"y": _ABOVE, "traceorder": "reversed"},
+        height=HEIGHT_PX,
+        margin={"l": 8, "r": 24, "t": 58, "b": 8},
+    )
     return Picture(figure=figure, alt=_sentence(report, look), table=_table(report, layers, look))
 
 
@@ -156,16 +153,11 @@ def _draw_peak(drawing: Drawing, report: StepReport, look: Look) -> None:
     point = report.peak_point
     is_right = point.place > report.points[-1].place / 2
     drawing.note(
-        x=point.place,
-        y=look.in_unit(report.peak),
-        text=f"{look.format_bytes(report.peak)} · {op_name(point.op)}",
-        showarrow=True,
-        arrowcolor=look.color("text"),
-        ax=-70 if is_right else 70,
-        ay=-16,
-        xanchor="right" if is_right else "left",
-        bgcolor=look.color("background"),
-    )
+        x=point.place, y=look.in_unit(report.peak),
+        text=f"{look.format_bytes(report.peak)} · {op_name(point.op)}", showarrow=True,
+        arrowcolor=look.color("text"), ax=-70 if is_right else 70, ay=-16,
+        xanchor="right" if is_right else "left", bgcolor=look.color("background"),
+    )  # fmt: skip
 
 
 def _draw_capacity(drawing: Drawing, capacity: float, look: Look) -> None:
@@ -173,15 +165,10 @@ def _draw_capacity(drawing: Drawing, capacity: float, look: Look) -> None:
     line = {"color": color, "width": 3}
     drawing.shape(type="line", line=line, xref="paper", x0=0, x1=1, y0=height, y1=height)
     drawing.note(
-        xref="paper",
-        x=0.01,
-        y=height,
-        text=_("capacity {capacity}").format(capacity=look.format_bytes(capacity)),
-        xanchor="left",
-        yanchor="bottom",
-        font={"color": color},
-        bgcolor=look.color("background"),
-    )
+        xref="paper", x=0.01, y=height,
+        text=_("capacity {capacity}").format(capacity=look.format_bytes(capacity)), xanchor="left",
+        yanchor="bottom", font={"color": color}, bgcolor=look.color("background"),
+    )  # fmt: skip
 
 
 def op_name(op: str) -> str:
@@ -268,10 +255,7 @@ def kept_report(case: Scenario) -> StepReport | None:
 
 
 def _expectation(scenario: Scenario, expected: OneDevice) -> str:
-    words = {
-        "peak": look().format_bytes(expected.peak.amount),
-        "moment": _(expected.largest),
-    }
+    words = {"peak": look().format_bytes(expected.peak.amount), "moment": _(expected.largest)}
     if not scenario.spec.is_plain:
         return _(
             "Estimate: peak {peak} at “{moment}”; its kinds of layers cannot be simulated here"

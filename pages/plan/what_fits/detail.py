@@ -30,11 +30,7 @@ for name, num_bytes in needed.items():
     print(f"{{name}}: {{num_bytes / 2**30:.2f}} GiB, {{verdict}}")
 print(f"{{filled / 2**30:.2f}} of {{usable / 2**30:.2f}} GiB")
 """
-KINDS: Final = {
-    "sold": N_("as sold"),
-    "custom": N_("as typed in"),
-    "measured": N_("measured"),
-}
+KINDS: Final = {"sold": N_("as sold"), "custom": N_("as typed in"), "measured": N_("measured")}
 
 
 def show_detail(case: Case) -> None:

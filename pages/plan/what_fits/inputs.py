@@ -14,15 +14,7 @@ from core.budget.planning.jobs import OWN_WAY, PlannedJob, way_of, ways_of
 from core.budget.planning.plan import Plan, Work
 from core.language import N_, _
 from pages.shared.inputs import Inputs
-from pages.shared.plan.plan import (
-    SERVING,
-    SPREAD,
-    TIME,
-    TRAINING,
-    Chosen,
-    choose_plan,
-    work_now,
-)
+from pages.shared.plan.plan import SERVING, SPREAD, TIME, TRAINING, Chosen, choose_plan, work_now
 from pages.shared.sides import out_of_sight
 
 ASK: Final = Inputs("fits")

@@ -133,12 +133,7 @@ def _axes(plane: Plane, labels: Labels, look: Look) -> dict[str, Any]:
         | ({} if steep else {"tickangle": -40 if slanted else 0}),
         "yaxis": layout["yaxis"] | still | down | {"range": [num_rows - 0.5, -0.5]},
         "height": round(num_rows * size * _ROW_HEIGHT) + above + size,
-        "margin": {
-            "l": 8,
-            "r": 5 * size if slanted and not steep else 8,
-            "t": above,
-            "b": 4,
-        },
+        "margin": {"l": 8, "r": 5 * size if slanted and not steep else 8, "t": above, "b": 4},
     }
 
 
@@ -161,15 +156,9 @@ def _draw_squares(drawing: Drawing, plane: Plane, look: Look) -> None:
             [_SHADES.index(shade(plane.cells[row, column])) for column in plane.columns]
             for row in plane.rows
         ],
-        zmin=-0.5,
-        zmax=len(_SHADES) - 0.5,
-        colorscale=stops,
-        showscale=False,
-        hoverinfo="skip",
-        xgap=2,
-        ygap=2,
-        opacity=_STRENGTH,
-    )
+        zmin=-0.5, zmax=len(_SHADES) - 0.5, colorscale=stops, showscale=False, hoverinfo="skip",
+        xgap=2, ygap=2, opacity=_STRENGTH,
+    )  # fmt: skip
 
 
 def _written(plane: Plane, labels: Labels, look: Look) -> tuple[list[str], int]:
@@ -185,7 +174,7 @@ def _written(plane: Plane, labels: Labels, look: Look) -> tuple[list[str], int]:
     room = _square_room(plane, labels, size)
     for px, times in [] if is_steep(plane, look) else forms:
         shorter = [each.replace("× ", times) for each in words]
-        if max(map(_ems, shorter)) * px <= room:
+        if max(sum(_EM[_kind(sign)] for sign in each) for each in shorter) * px <= room:
             return shorter, px
     return [_COUNT.sub("", each) for each in words], size if look.present else _TINY
 
@@ -195,11 +184,6 @@ def _square_room(plane: Plane, labels: Labels, size: int) -> float:
     names = max(len(labels.rows[key]) for key in plane.rows) * _NAME_EM * size
     slant = 5 * size if len(plane.columns) > _UPRIGHT else size
     return (_NARROW - names - slant) / len(plane.columns)
-
-
-def _ems(text: str) -> float:
-    """Return how wide a text is at most, in sizes of its font, whatever the browser."""
-    return sum(_EM[_kind(sign)] for sign in text)
 
 
 def _kind(sign: str) -> str:
@@ -215,15 +199,12 @@ def _draw_words(drawing: Drawing, plane: Plane, labels: Labels, look: Look) -> N
     drawing.scatter(
         x=[place for _row in plane.rows for place in range(len(plane.columns))],
         y=[place for place in range(len(plane.rows)) for _column in plane.columns],
-        mode="markers+text",
-        marker={"size": 24, "opacity": 0},
-        text=words,
+        mode="markers+text", marker={"size": 24, "opacity": 0}, text=words,
         textfont={"color": color, "size": small},
         customdata=[[*pair, hover_text(plane, labels, pair, look)] for pair in where],
-        hovertemplate="%{customdata[2]}<extra></extra>",
-        selected={"textfont": {"color": color}},
+        hovertemplate="%{customdata[2]}<extra></extra>", selected={"textfont": {"color": color}},
         unselected={"textfont": {"color": color}, "marker": {"opacity": 0}},
-    )
+    )  # fmt: skip
 
 
 def square_text(cell: Cell, fewest: int) -> str:
@@ -260,9 +241,9 @@ def signs(plane: Plane) -> list[Sign]:
         for name in seen
     ]
     guessed = any(cell.is_guess for cell in plane.cells.values())
-    close = [Sign("≈", _("borderline or guessed") if guessed else _("borderline"), "surface")]
+    close = Sign("≈", _("borderline or guessed") if guessed else _("borderline"), "surface")
     is_close = any(cell.verdict == "close" for cell in plane.cells.values())
-    return [Sign("✓", _("fits"), "background"), *(close if is_close else []), *causes]
+    return [Sign("✓", _("fits"), "background"), *([close] if is_close else []), *causes]
 
 
 def count_sentence(plane: Plane, labels: Labels, look: Look) -> str:

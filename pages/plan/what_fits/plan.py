@@ -173,17 +173,10 @@ def _write_code(chosen: Chosen, *, timed: bool) -> str:
     if plan.work == "serve":
         job = f"serving=ServingPlan({arguments(plan.serving)})"
     return _CODE.format(
-        model=chosen.model.code,
-        device=chosen.device.code,
-        cluster=arguments(plan.cluster),
-        work=plan.work,
-        job=job,
-        time=_TIME if timed else "",
-        step_tokens=plan.step_tokens,
-        num_tokens=plan.num_tokens,
-        price=plan.price_per_hour,
-        mfu=plan.mfu,
-    )
+        model=chosen.model.code, device=chosen.device.code, cluster=arguments(plan.cluster),
+        work=plan.work, job=job, time=_TIME if timed else "", step_tokens=plan.step_tokens,
+        num_tokens=plan.num_tokens, price=plan.price_per_hour, mfu=plan.mfu,
+    )  # fmt: skip
 
 
 def refusal(problem: ValueError) -> Shown:

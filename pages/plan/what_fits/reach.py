@@ -57,13 +57,10 @@ def reach_picture(edges: Sequence[Edge], here: tuple[int, int], many: str, look:
             hovertemplate="%{x:,} × %{y:,}<extra>%{fullData.name}</extra>",
         )
     drawing.scatter(
-        x=[here[0]],
-        y=[here[1]],
-        mode="markers",
-        name=_("chosen"),
+        x=[here[0]], y=[here[1]], mode="markers", name=_("chosen"),
         marker={"symbol": "x", "size": 14, "color": look.color("text")},
         hovertemplate="%{x:,} × %{y:,}<extra></extra>",
-    )
+    )  # fmt: skip
     size = layout["font"]["size"]
     axes = {
         "xaxis": layout["xaxis"] | _log(_("Sequence length"), edges, here[0]),

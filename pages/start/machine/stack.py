@@ -5,6 +5,7 @@ from typing import Final
 
 import streamlit as st
 
+from core.figures.budget.frames import lying_bars, text_size
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.machine import describe_machine
@@ -87,7 +88,7 @@ def _show_libraries() -> None:
 
 def stack_picture(layers: Sequence[Layer], look: Look) -> Picture:
     """Return one bar for each layer, the application on top; what is installed stands inside."""
-    layout, drawing = look.layout(), Drawing()
+    drawing = Drawing()
     drawing.bar(
         orientation="h",
         y=[_(layer.name) for layer in layers],
@@ -95,7 +96,7 @@ def stack_picture(layers: Sequence[Layer], look: Look) -> Picture:
         text=[f"<b>{layer.found}</b><br>{_(layer.duty)}" for layer in layers],
         textposition="inside",
         insidetextanchor="middle",
-        textfont={"color": look.color("text"), "size": layout["font"]["size"]},
+        textfont={"color": look.color("text"), "size": text_size(look)},
         constraintext="none",
         hoverinfo="skip",
         marker={
@@ -105,14 +106,8 @@ def stack_picture(layers: Sequence[Layer], look: Look) -> Picture:
     )
     for row in range(len(layers) - 1):
         drawing.note(x=0.5, y=row + 0.5, text="▼", font={"color": look.color("muted")})
-    fixed = {"automargin": True, "fixedrange": True}
-    axes = {
-        "xaxis": layout["xaxis"] | fixed | {"visible": False, "range": [0, 1]},
-        "yaxis": layout["yaxis"] | fixed | {"autorange": "reversed", "showgrid": False},
-        "height": PRESENT_HEIGHT_PX if look.present else HEIGHT_PX,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-    }
-    figure = drawing.figure(layout | axes | {"bargap": 0.25, "showlegend": False})
+    height = PRESENT_HEIGHT_PX if look.present else HEIGHT_PX
+    figure = lying_bars(drawing, look, room=1, height=height, top=10, bargap=0.25, showlegend=False)
     parts = [
         _("{name} ({found})").format(name=_(layer.name), found=layer.found) for layer in layers
     ]

@@ -10,7 +10,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.budget.item import Item
-from core.figures.budget.stacked_parts import legend_below, parts_table, row_axes, stack, totals
+from core.figures.budget.frames import lying_bars
+from core.figures.budget.stacked_parts import legend_below, parts_table, stack, totals
 from core.figures.picture import Drawing, Look, Picture
 from core.figures.train.curves import Axes, curve_axes
 from core.language import N_, _
@@ -246,17 +247,16 @@ def bytes_picture(names: Sequence[str], results: Results, look: Look) -> Picture
         seconds = format_seconds(result.total_seconds)
         told = _("peak {size} · {seconds}").format(size=peak, seconds=seconds)
         drawing.note(x=0, y=row, xanchor="left", yshift=27, text=f"{name}: <b>{told}</b>")
-    fields = row_axes(look, max(totals(bars))) | {
-        "barmode": "stack", "bargap": 0.6, "legend": legend_below(look),
-        "height": round(len(names) * (BAR_PX + size) + size * 6),
-        "margin": {"l": 8, "r": 8, "t": size * 1.5, "b": 8},
-    }  # fmt: skip
+    figure = lying_bars(
+        drawing, look, room=max(totals(bars)), bargap=0.6, legend=legend_below(look),
+        height=round(len(names) * (BAR_PX + size) + size * 6), top=round(size * 1.5),
+    )  # fmt: skip
     amount = _("{name}: {amount}")
     alt = _("The most bytes that a step of each recipe holds: {parts}.")
     said = [amount.format(name=name, amount=peak) for name, peak in zip(names, peaks, strict=True)]
     rows = parts_table(list(zip(names, held, strict=True)), look, _("recipe"))
-    return Picture(figure=drawing.figure(look.layout() | fields), table={**rows, _("peak"): peaks},
-                   alt=alt.format(parts=_("; ").join(said)))  # fmt: skip
+    return Picture(figure=figure, alt=alt.format(parts=_("; ").join(said)),
+                   table={**rows, _("peak"): peaks})  # fmt: skip
 
 
 def _measured(result: Result) -> list[Item]:

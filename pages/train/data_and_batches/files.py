@@ -6,6 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.budget import Item
+from core.figures.budget.frames import lying_bars
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.train.config import TrainConfig
@@ -168,7 +169,7 @@ HEIGHT_PX: Final = 250
 
 def files_picture(sizes: Sequence[Item], look: Look) -> Picture:
     """Return a bar a dtype, as long as the file of the tokens; in kB or TB, as data sets are."""
-    layout, drawing = look.layout(), Drawing()
+    drawing = Drawing()
     written = [format_bytes(size.amount, "GB") for size in sizes]
     drawing.bar(
         orientation="h", x=[size.amount for size in sizes], y=[size.name + " " for size in sizes],
@@ -177,17 +178,13 @@ def files_picture(sizes: Sequence[Item], look: Look) -> Picture:
                 "line": {"color": look.color("accent"), "width": 2}},
         hovertemplate="%{y}: %{x:,} B<extra></extra>",
     )  # fmt: skip
-    longest = max(size.amount for size in sizes)
-    still = {"fixedrange": True, "showgrid": False, "zeroline": False}
-    fields = {
-        "height": HEIGHT_PX,
-        "xaxis": layout["xaxis"] | still | {"showticklabels": False, "range": [0, longest * 1.2]},
-        "yaxis": layout["yaxis"] | still | {"autorange": "reversed", "type": "category"},
-        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
-    }
+    room = 1.2 * max(size.amount for size in sizes)
+    figure = lying_bars(
+        drawing, look, room=room, height=HEIGHT_PX, top=8, bargap=0.2, y={"type": "category"}
+    )
     parts = [f"{size.name} {text}" for size, text in zip(sizes, written, strict=True)]
     return Picture(
-        figure=drawing.figure(layout | fields),
+        figure=figure,
         alt=_("The file of the tokens in each dtype: {sizes}.").format(sizes=_(", ").join(parts)),
         table={
             "dtype": [size.name for size in sizes],

@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.figures.budget.frames import rows_of_bars, text_size
 from core.figures.picture import Drawing, Look, Picture
 from core.language import _
 from core.train.start.loader_speed import (
@@ -193,17 +194,15 @@ def loader_picture(timings: Sequence[LoaderTiming], look: Look, *, is_here: bool
                     "pattern": {"shape": "/" if role == "wait" else ""}},
             hovertemplate="%{y}: %{x:.2f} ms<extra>" + _roles()[role] + "</extra>",
         )  # fmt: skip
-    layout = look.layout()
-    size = layout["font"]["size"]
-    fields = {
-        "barmode": "overlay",
-        "height": max(len(timings), 1) * LINE_PX + size * 6,
-        "margin": {"l": 8, "r": 8, "t": size * 2.6, "b": 8},
-        "xaxis": layout["xaxis"] | {"title": {"text": _("milliseconds")}, "zeroline": False},
-        "yaxis": layout["yaxis"] | {"autorange": "reversed", "type": "category"},
-    }
-    return Picture(figure=drawing.figure(layout | fields), alt=_sentence(timings, is_here=is_here),
-                   table=_table(timings))  # fmt: skip
+    size = text_size(look)
+    figure = rows_of_bars(
+        drawing, look, num_rows=0, barmode="overlay", bargap=0.2,
+        x={"title": {"text": _("milliseconds")}, "fixedrange": False}, y={"type": "category"},
+        height=max(len(timings), 1) * LINE_PX + size * 6,
+        margin={"l": 8, "r": 8, "t": size * 2.6, "b": 8},
+    )  # fmt: skip
+    alt = _sentence(timings, is_here=is_here)
+    return Picture(figure=figure, alt=alt, table=_table(timings))
 
 
 def label(timing: LoaderTiming) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 
 import streamlit as st
 
+from core.figures.budget.frames import rows_of_bars, text_size
 from core.figures.picture import Drawing, Look, Picture
 from core.figures.train.curves import Axes, curves_picture
 from core.language import N_, _
@@ -181,18 +182,15 @@ def ranks_picture(plans: Mapping[int, BatchPlan], look: Look) -> Picture:
     if numbered:
         _number(drawing, lines, labels, look)
     _cut(drawing, plans, len(lines), look)
-    layout = look.layout()
-    size = layout["font"]["size"]
-    fields = {
-        "height": round(len(lines) * LINE_PX * (1.3 if look.present else 1)) + size * 5,
-        "margin": {"l": 8, "r": 8, "t": size * 2, "b": 8},
-        "xaxis": layout["xaxis"] | {"title": {"text": _("items of a rank, in order")},
-                                    "range": [0, max(width, 1)], "showgrid": False,
-                                    "zeroline": False, "nticks": 8},
-        "yaxis": layout["yaxis"] | {"autorange": "reversed", "showgrid": False, "type": "category",
-                                    "fixedrange": True},
-    }  # fmt: skip
-    return Picture(figure=drawing.figure(layout | fields), alt=_sentence(plans), table=_table(rows))
+    size = text_size(look)
+    figure = rows_of_bars(
+        drawing, look, num_rows=0, y={"type": "category"},
+        x={"title": {"text": _("items of a rank, in order")}, "range": [0, max(width, 1)],
+           "showgrid": False, "nticks": 8, "fixedrange": False},
+        height=round(len(lines) * LINE_PX * (1.3 if look.present else 1)) + size * 5,
+        margin={"l": 8, "r": 8, "t": size * 2, "b": 8},
+    )  # fmt: skip
+    return Picture(figure=figure, alt=_sentence(plans), table=_table(rows))
 
 
 def _rows(plans: Mapping[int, BatchPlan]) -> list[tuple[int, int, Sequence[tuple[int, ...]]]]:

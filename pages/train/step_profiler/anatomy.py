@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.budget import Formula, Item
 from core.budget.item import item
+from core.figures.budget.frames import framed, rows_of_bars, text_size
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
 from core.train.profiler.results import PARTS, Anatomy, Moment, Pair
@@ -153,7 +154,7 @@ def _at_peak(step: Anatomy) -> Item:
 
 def parts_picture(step: Anatomy, look: Look) -> Picture:
     """Return two bars: the parts of a step with their spread, and what its time goes to."""
-    drawing, layout, whole = Drawing(), look.layout(), step.seconds()
+    drawing, whole = Drawing(), step.seconds()
     for part in PARTS:
         low, middle, high = quantiles(step.parts[part], n=4)
         drawing.bar(
@@ -164,12 +165,11 @@ def parts_picture(step: Anatomy, look: Look) -> Picture:
         )  # fmt: skip
     for bound, share in step.spans.items():
         drawing.bar(**_segment(look, BOUND_WORDS[bound], _("goes to"), share, whole))
-    fields = {
-        "barmode": "stack", "height": HEIGHT_PX, "showlegend": False,
-        "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
-        "xaxis": layout["xaxis"] | {"title": {"text": _("milliseconds")}, "zeroline": False},
-        "yaxis": layout["yaxis"] | {"autorange": "reversed", "type": "category"},
-    }  # fmt: skip
+    figure = rows_of_bars(
+        drawing, look, num_rows=0, height=HEIGHT_PX, showlegend=False, bargap=0.2,
+        x={"title": {"text": _("milliseconds")}}, y={"type": "category"},
+        margin={"l": 8, "r": 8, "t": 12, "b": 8},
+    )  # fmt: skip
     parts = [f"{_(PART_WORDS[part][0])} {format_seconds(step.seconds(part))}" for part in PARTS]
     goes = [f"{_(BOUND_WORDS[name][0])} {format_percent(it)}" for name, it in step.spans.items()]
     alt = _("One step of {whole}: {parts}. Its time goes to: {goes}.").format(
@@ -181,7 +181,7 @@ def parts_picture(step: Anatomy, look: Look) -> Picture:
         _("fastest (ms)"): [min(step.parts[part]) * 1e3 for part in PARTS],
         _("slowest (ms)"): [max(step.parts[part]) * 1e3 for part in PARTS],
     }
-    return Picture(figure=drawing.figure(layout | fields), alt=alt, table=table)
+    return Picture(figure=figure, alt=alt, table=table)
 
 
 def _segment(
@@ -286,7 +286,7 @@ def _pair(pair: Pair, code: str) -> Shown:
 
 def pair_picture(pair: Pair, look: Look) -> Picture:
     """Return the seconds of a step in two ways, turn by turn."""
-    drawing, layout = Drawing(), look.layout()
+    drawing = Drawing()
     names = (_(".item() every step"), _(".item() every 100 steps"))
     names = names if pair.kind == "item" else (_("eager"), _("compiled"))
     turns = [_("turn {number}").format(number=turn + 1) for turn in range(len(pair.first))]
@@ -298,11 +298,11 @@ def pair_picture(pair: Pair, look: Look) -> Picture:
             textposition="outside", cliponaxis=False,
             hovertemplate="%{x}: %{y:.3f} ms<extra>" + name + "</extra>",
         )  # fmt: skip
-    fields = {
-        "barmode": "group", "height": HEIGHT_PX + 40,
-        "margin": {"l": 8, "r": 8, "t": layout["font"]["size"] * 4, "b": 8},
-        "yaxis": layout["yaxis"] | {"title": {"text": _("ms a step")}, "rangemode": "tozero"},
-    }  # fmt: skip
+    figure = framed(
+        drawing, look, x={}, y={"title": {"text": _("ms a step")}, "rangemode": "tozero"},
+        barmode="group", height=HEIGHT_PX + 40,
+        margin={"l": 8, "r": 8, "t": text_size(look) * 4, "b": 8},
+    )  # fmt: skip
     alt = _("Two ways to do a step, in {count} turns: {first} takes {a}, {second} {b}.").format(
         count=len(turns), first=names[0], a=format_seconds(median(pair.first)), second=names[1],
         b=format_seconds(median(pair.second)))  # fmt: skip
@@ -310,7 +310,7 @@ def pair_picture(pair: Pair, look: Look) -> Picture:
         _("turn"): turns,
         **{f"{n} (ms)": arm for n, arm in zip(names, arms, strict=True)},
     }
-    return Picture(figure=drawing.figure(layout | fields), alt=alt, table=table)
+    return Picture(figure=figure, alt=alt, table=table)
 
 
 TAB: Final = Tab(label=N_("Anatomy"), show=anatomy_tab, choose=choose_view)

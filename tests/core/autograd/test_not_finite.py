@@ -78,3 +78,15 @@ def test_what_is_finite_in_the_end_or_was_handed_in_is_nobodys_fault():
         ("y = x * torch.inf", [1.0, 2.0]),
     ]:
         assert explained(program, x) is None, program
+
+
+def test_the_selection_is_named_though_the_program_prints_its_gradient():
+    source = "torch.where(x > 0, torch.sqrt(x), x).sum().backward()\nprint(x.grad)"
+    leaves = {"x": torch.tensor([-1.0, -4.0], requires_grad=True)}
+    capture = capture_program(source, leaves)
+    told = explain_not_finite(capture, source, leaves)
+    assert capture.printed == ("tensor([nan, nan])",)
+    assert "`torch.where(x > 0, torch.sqrt(x), x)` does not take this value" in told.advice
+    again = torch.tensor([-1.0, -4.0], requires_grad=True)
+    exec(told.rewrite, {"torch": torch, "x": again})  # noqa: S102  our own text
+    assert again.grad.tolist() == [1, 1]

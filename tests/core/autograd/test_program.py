@@ -149,3 +149,22 @@ def test_a_gradient_handed_to_backward_weighs_what_is_checked():
     assert found.gradient == (6, 20)
     assert found.agrees
     assert function_of(source)(x=leaf([1.0, 2.0])).tolist() == [1, 4]
+
+
+def test_of_a_layer_as_wide_as_gpt2_the_sum_of_its_weights_is_saved_and_no_values_are_kept():
+    layer = "acts = acts @ (linear + u @ v)"
+    source = (
+        "torch.manual_seed(0)\nlinear = torch.randn(768, 768)\n"
+        "u = torch.randn(768, 3, requires_grad=True)\nv = torch.randn(3, 768, requires_grad=True)\n"
+        f"acts = torch.randn(10, 768)\n{layer}\n{layer}\n{layer}\nacts.sum().backward()"
+    )
+    found = captured(source)
+    assert (found.error, found.limits_hit) == (None, ())
+    kept = [each for node in found.nodes for each in node.saved if each.tensor.shape == (768, 768)]
+    assert {each.storage_bytes for each in kept} == {768 * 768 * 4}
+    assert len({each.storage for each in kept}) == 2  # the first layer's input takes no gradient
+    assert all(each.tensor.values is None and each.tensor.statistics for each in kept)
+    names = {"torch": torch}
+    exec(source, names)  # noqa: S102  the oracle
+    grad = found.leaves["u"].grad
+    assert math.isclose(grad.statistics.norm, names["u"].grad.norm(), rel_tol=1e-5)

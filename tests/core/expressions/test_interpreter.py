@@ -73,6 +73,7 @@ def test_an_expression_gives_what_python_gives(text):
         ("x.view(*3)", "*3", "unpacked with *, not an integer"),
         ("x.shape + [1]", "x.shape + [1]", "to a list of 2 and a list of 1"),
         ("x.shape < None", "x.shape < None", "to a list of 2 and None"),
+        ("(x, 1) == (x, 1)", "(x, 1) == (x, 1)", "to a list of 2 and a list of 2"),
         ("x + torch", "torch", "is not a value"),
         ("x.t", "t", "call it: t()"),
         ("arange(4)", "arange", "Write torch.arange"),

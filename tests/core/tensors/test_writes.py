@@ -115,3 +115,35 @@ def test_a_program_of_the_greatest_length_and_a_write_of_many_elements_are_told(
     written = run(";".join(["x[0,0]=1"] * 12) + f";{names};x")
     assert (written.trace.error, len(written.writes)) == (None, 12)
     assert "at most 65,536" in run("y = torch.zeros(512, 512)\ny[0] = 1").trace.error.message
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("a = torch.tensor([2.0]).expand(1, 3)\na.mul_(2)", "more than one element of the written"),
+        ("a = torch.arange(27.0).view(9, 3)\na -= a[:1]", "some elements of the input tensor"),
+    ],
+)
+def test_a_write_over_memory_that_overlaps_is_refused_in_the_words_of_torch(source, words):
+    with pytest.raises(RuntimeError, match=words) as own:
+        exec(source, {"torch": torch})  # noqa: S102  the oracle
+    error = run(source).trace.error
+    assert error.torch_message == str(own.value)
+    assert error.line == 2
+
+
+def test_each_operation_in_place_leaves_what_torch_leaves():
+    for line in ("x **= 2", "x %= 4", "x //= 2", "x.clamp_(1, 3)", "x.add_(x, alpha=2).sqrt_()"):
+        names = {"x": counted((2, 3))}
+        exec(line, names)  # noqa: S102  the oracle
+        written = run(f"y = x.t()\n{line}")
+        assert written.variables[0].after == names["x"].tolist(), line
+        assert written.names[0] == ("x", "y"), line
+
+
+def test_float8_and_unsigned_numbers_are_written_too():
+    for dtype in ("float8_e4m3fn", "float8_e5m2", "uint16", "uint64", "complex128"):
+        written = run(f"y = x.to(torch.{dtype})\ny.fill_(1)\nprint(y.dtype)")
+        assert not written.trace.error, dtype
+        assert written.trace.printed == (f"torch.{dtype}",)
+        assert written.num_addresses == 5, dtype

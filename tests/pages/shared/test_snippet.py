@@ -93,6 +93,7 @@ def test_the_first_code_cell_says_what_is_to_be_installed():
     ]
     assert len(first("import math")) == 1
     assert "folder" in first("import torch\nfrom core.units import format_bytes")[1]
+    assert "folder" in first('print(open("pages/shared/lessons.toml").read())')[0]
 
 
 def test_a_reader_who_opens_the_code_may_take_a_notebook_with_the_pages_words(open_script, leads):

@@ -4,7 +4,6 @@ The beginning of the file is enough (the `gguf` package wants all of it), and ev
 is held against what is there before it is followed.
 """
 
-import json
 import struct
 from collections.abc import Mapping
 from math import prod
@@ -14,7 +13,7 @@ from core.budget.catalogue.hf_config import read_config
 from core.budget.diagnosis.brought.names import model_named, models_as_wide, same_model
 from core.budget.diagnosis.brought.recipes import written_name
 from core.budget.diagnosis.brought.record import Brought
-from core.budget.diagnosis.brought.tensors import MAX_NUMBERS, counted_tensors, stored_as
+from core.budget.diagnosis.brought.tensors import MAX_NUMBERS, counted_tensors, readable, stored_as
 from core.budget.item import Formula, Item, counted
 from core.budget.table import read_table
 from core.language import N_, _
@@ -117,12 +116,14 @@ def read_gguf(content: bytes) -> Brought:
 
 
 def _stored(sizes: Mapping[int, int]) -> list[Item]:
-    found = []
-    for kind, size in sorted(sizes.items()):
-        name, block, num_bytes = _TENSORS[kind]
-        values = {"num_params": size, "block_bytes": num_bytes, "block_size": block}
-        found.append(counted(name, _BYTES, values, _SOURCE))
-    return found
+    found = [(size, *_TENSORS[kind]) for kind, size in sorted(sizes.items())]
+    return [
+        counted(
+            name, _BYTES,
+            {"num_params": size, "block_bytes": num_bytes, "block_size": block}, _SOURCE,
+        )
+        for size, name, block, num_bytes in found
+    ]  # fmt: skip
 
 
 def _config(fields: Mapping[str, Any], names: set[str]) -> str:
@@ -138,13 +139,8 @@ def _config(fields: Mapping[str, Any], names: set[str]) -> str:
     family = _TABLE["architectures"].get(kind, "")
     if kind == "llama" and "num_experts" in found:
         family, found = "mixtral", found | {"num_local_experts": found["num_experts"]}
-    config = {"model_type": family, "tie_word_embeddings": "output.weight" not in names} | found
-    try:
-        text = json.dumps(config)
-        read_config(text)
-    except ValueError:
-        return ""
-    return text if family else ""
+    config = {"model_type": family, "tie_word_embeddings": "output.weight" not in names}
+    return readable(config | found) if family else ""
 
 
 def _model(config: str) -> str:

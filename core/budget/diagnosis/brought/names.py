@@ -12,7 +12,7 @@ _TABLE: Final = read_table(__file__)
 _STORED: Final = frozenset(_TABLE["stored"])
 _SAME_SIZE: Final = _STORED | frozenset(_TABLE["same_size"])
 _NO_SHAPE: Final = frozenset(
-    {"name", "published", "beyond", "maker", "source", "guessed", "not_counted", "quantized"}
+    {"name", "published", "beyond", "maker", "source", "guessed", "not_counted"}
     | {"num_mtp_layers"}
 )
 _NOT_IN_SHAPES: Final = frozenset({"num_heads", "num_kv_heads", "head_dim", "seq_len"})

@@ -81,7 +81,8 @@ def _read_json(text: str, name: str) -> Brought:
 
 def _read_config(text: str, found: Mapping[str, Any]) -> Brought:
     spec = read_config(text)
-    key = same_model(spec)
+    is_known = spec.quantized or not found.get("quantization_config")
+    key = same_model(spec) if is_known else ""
     return Brought(
         kind="config", model=key, config="" if key else text, named=_name_in(found),
         ignored=spec.not_counted, notes=() if key else config_notes(text),

@@ -74,6 +74,7 @@ class _Reading:
             return
         is_open = str(value).lower() == "auto"
         if is_open and (fact != "bf16" or fact in self.row.get("open", ())):
+            self.facts |= {fact: "open"} if fact in {"bf16", "fp16"} else {}
             return
         found = _read_fact(fact, value)
         is_sharder = fact in {"fsdp", "deepspeed_file"}
@@ -97,7 +98,9 @@ class _Reading:
         for name, value in missing.items():
             self.read(name, value)
         if missing:
-            written = "; ".join(f"{name} = {str(value).lower()}" for name, value in missing.items())
+            written = _("; ").join(
+                f"{name} = {str(value).lower()}" for name, value in missing.items()
+            )
             text = _("Not in the file, and taken as its program takes it: {fields}.")
             self.notes.append(text.format(fields=written))
 
@@ -122,7 +125,7 @@ def read_recipe(kind: str, given: Mapping[str, Any]) -> Brought:
     named = written_name(" ".join(filter(None, names)))
     if reading.beyond:
         text = _("The plan cannot hold: {fields}.")
-        reading.notes.append(text.format(fields="; ".join(reading.beyond)))
+        reading.notes.append(text.format(fields=_("; ").join(reading.beyond)))
     return Brought(
         kind=kind, model=_model(reading, named), named=named, settings=settings,
         ignored=tuple(reading.ignored), notes=tuple(reading.notes),
@@ -231,8 +234,9 @@ def _precision(reading: _Reading) -> dict[str, Setting]:
     if "pure" in facts or (is_half and "adapter" not in facts and not engine and "on" in switches):
         return {"precision": "pure_bf16"}
     if "on" not in switches:
-        is_full = facts.get("dtype") == "full" or engine in ("deepspeed", "fsdp")
-        return {"precision": "fp32"} if "off" in switches and is_full else {}
+        is_full = facts.get("dtype") == "full" or "engine" in reading.row
+        is_off = "off" in switches and "open" not in switches
+        return {"precision": "fp32"} if is_off and is_full else {}
     if engine == "fsdp":
         more = {"reduce": facts["reduce"]} if "reduce" in facts else {}
         return {"precision": "fsdp2"} | more
@@ -314,5 +318,5 @@ def _model(reading: _Reading, named: str) -> str:
     words = () if reading.facts.keys() & {"weights", "four_bit"} else stored_words(named)
     if words:
         text = _("The name speaks of stored weights with fewer bits ({words}): see their format.")
-        reading.notes.append(text.format(words=", ".join(words)))
+        reading.notes.append(text.format(words=_(", ").join(words)))
     return reading.row.get("models", {}).get(named) or model_named(named)

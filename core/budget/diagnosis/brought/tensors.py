@@ -7,7 +7,6 @@ Of a safetensors file the header alone is read: eight bytes of its length, then 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -16,21 +15,16 @@ from core.budget.diagnosis.brought.names import models_as_wide
 from core.budget.diagnosis.brought.record import Brought, Setting
 from core.budget.diagnosis.brought.texts import json_fields
 from core.budget.item import Formula, Item, counted, total
+from core.budget.table import read_table
 from core.language import N_, _
 
 MAX_HEADER: Final = 1 << 26
 MAX_NUMBERS: Final = 1 << 50
 MAX_LINES: Final = 200_000
-BITS: Final = {
-    "F64": 64, "F32": 32, "F16": 16, "BF16": 16, "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8,
-    "F4": 4, "I64": 64, "I32": 32, "I16": 16, "I8": 8, "U64": 64, "U32": 32, "U16": 16, "U8": 8,
-    "BOOL": 8,
-}  # fmt: skip
-_TORCH: Final = {
-    "float32": "F32", "float16": "F16", "half": "F16", "bfloat16": "BF16", "float64": "F64",
-    "uint8": "U8", "int8": "I8", "int32": "I32", "int64": "I64", "bool": "BOOL",
-    "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2",
-}  # fmt: skip
+_TABLE: Final = read_table(__file__)
+BITS: Final[Mapping[str, int]] = _TABLE["bits"]
+"""Dtype of safetensors -> bits of a number."""
+_TORCH: Final[Mapping[str, str]] = _TABLE["torch"]
 _WIDE: Final = {"F32": "float32", "F16": "bfloat16", "BF16": "bfloat16", "MXFP4": "mxfp4"}
 _CODES: Final = ("I", "U")
 _STORED: Final = Formula("ceil(num_params * bits / 8)")
@@ -41,6 +35,10 @@ _LAYER: Final = re.compile(r"(?:.*\.)?layers\.(\d{1,5})\.(.+)")
 _LINE: Final = re.compile(r"\W*([A-Za-z_]\w*(?:\.\w+)+)\W.*?[\[(](\d[\d, ]*)[\])]")
 _DTYPE: Final = re.compile(r"\b(?:torch\.)?(" + "|".join(_TORCH) + r")\b")
 _ANY_CONTEXT: Final = 131_072  # no shape tells how long a text the model was made for
+_SIZES: Final = (
+    *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "head_dim"),
+    *("num_attention_heads", "num_key_value_heads", "max_position_embeddings"),
+)
 _MATRICES: Final = ("self_attn.q_proj", "self_attn.k_proj", "mlp.gate_proj")
 
 
@@ -71,25 +69,21 @@ def read_safetensors(content: bytes) -> Brought:
     if length > min(MAX_HEADER, len(content) - 8):
         sentence = _("The header is said to have {length} bytes, of which {count} are here.")
         raise ValueError(sentence.format(length=f"{length:,}", count=f"{len(content) - 8:,}"))
-    try:
-        fields = json_fields(content[8 : 8 + length].decode("utf-8"))
-        tensors = dict(_checked(fields))
-    except UnicodeDecodeError as error:
-        raise _torn() from error
-    return brought_tensors("safetensors", tensors)
+    fields = json_fields(content[8 : 8 + length].decode("utf-8", "replace"))
+    return brought_tensors("safetensors", dict(_checked(fields)))
 
 
 def _checked(fields: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
     for name, value in fields.items():
-        if name == "__metadata__":
-            continue
         match value:
+            case _ if name == "__metadata__":
+                continue
             case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(a), int(b)]} if (
                 dtype in BITS and len(shape) <= 8 and all(type(each) is int for each in shape)
             ):
                 tensor = Tensor(tuple(shape), dtype)
-                is_sound = min(shape, default=0) >= 0 and 0 <= a <= b < MAX_NUMBERS
-                if is_sound and 8 * (b - a) == -(-tensor.size * BITS[dtype] // 8) * 8:
+                size = -(-tensor.size * BITS[dtype] // 8)
+                if min(shape, default=0) >= 0 <= a and b == a + size < MAX_NUMBERS:
                     yield name, tensor
                     continue
         raise _torn()
@@ -107,17 +101,14 @@ def read_index(fields: Mapping[str, Any]) -> Brought:
     """
     files, metadata = fields["weight_map"], fields.get("metadata")
     size = metadata.get("total_size") if isinstance(metadata, dict) else None
-    if not isinstance(files, dict) or not (size is None or _is_size(size)):
+    is_size = size is None or (isinstance(size, (int, float)) and 0 <= size < MAX_NUMBERS)
+    if not isinstance(files, dict) or not is_size:
         raise _torn()
     items = [counted("weights", _FILE, {"total_size": int(size)}, _SOURCE)] if size else []
     shards = len({str(each) for each in files.values()})
     text = _("{tensors} tensors in {files} files; shapes stand in the files or the config.json.")
     note = text.format(tensors=f"{len(files):,}", files=f"{shards:,}")
     return Brought(kind="index", items=tuple(items), notes=(note,))
-
-
-def _is_size(value: object) -> bool:
-    return isinstance(value, (int, float)) and 0 <= value < MAX_NUMBERS
 
 
 def read_state_dict(text: str) -> Brought | None:
@@ -128,7 +119,7 @@ def read_state_dict(text: str) -> Brought | None:
         return None
     tensors = {}
     for match in found:
-        shape = tuple(int(each) for each in match[2].split(",") if each.strip()[:15].isdigit())
+        shape = tuple(int(each) for each in re.findall(r"\d+", match[2]))
         dtype = _DTYPE.search(match.string, match.end(1))
         tensor = Tensor(shape, _TORCH[dtype[1]] if dtype else "")
         if tensor.size < MAX_NUMBERS:
@@ -153,7 +144,7 @@ def brought_tensors(kind: str, tensors: Mapping[str, Tensor]) -> Brought:
         if dtype
     ]
     numbers = sum(size for dtype, size in sizes.items() if dtype[:1] not in _CODES)
-    config = json.dumps(found) if (found := config_from(tensors)) else ""
+    config = config_from(tensors)
     keys = models_as_wide(read_config(config)) if config else ()
     return Brought(
         kind=kind, model=keys[-1] if keys else "", config="" if keys else config,
@@ -188,8 +179,8 @@ def _notes(sizes: Mapping[str, int], config: str, keys: tuple[str, ...]) -> Iter
         yield _("The width of a head and the longest context stand in no shape: they are guessed.")
 
 
-def config_from(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Return a config.json for the tensors of a whole model like Llama; empty for any other."""
+def config_from(tensors: Mapping[str, Tensor]) -> str:
+    """Return a config.json for the tensors of a whole model like Llama; "" for any other."""
     layers: dict[int, dict[str, Tensor]] = {}
     others: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
@@ -197,32 +188,28 @@ def config_from(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
             layers.setdefault(int(match[1]), {})[match[2]] = tensor
         else:
             others[".".join(name.split(".")[-2:])] = tensor
-    is_whole = {*layers} == {*range(len(layers))} and {"embed_tokens.weight", "norm.weight"} <= {
-        *others
-    }
-    alike = all({**a} == {**b} for a, b in pairwise(layers.values()))
-    first = layers.get(0, {})
-    wide = {name: first.get(f"{name}.weight") for name in _MATRICES}
-    shapes = [tensor.shape for tensor in wide.values() if tensor and tensor.dtype[:1] not in _CODES]
-    if not (is_whole and alike and len(shapes) == 3 and all(len(each) == 2 for each in shapes)):
-        return {}
-    (queries, hidden), (keys, _hidden), (ffn, _same) = shapes
-    return _config_of(first, others, (queries, keys, ffn, hidden, len(layers)))
-
-
-def _config_of(
-    first: Mapping[str, Tensor], others: Mapping[str, Tensor], widths: tuple[int, ...]
-) -> dict[str, Any]:
-    queries, keys, ffn, hidden, num_layers = widths
+    table, first = others.get("embed_tokens.weight"), layers.get(0, {})
+    used = [table, *(first.get(f"{name}.weight") for name in _MATRICES)]
+    shapes = [each.shape for each in used if each and each.dtype[:1] not in _CODES]
+    is_whole = {*layers} == {*range(len(layers))} and "norm.weight" in others
+    alike = all(each == first for each in layers.values())
+    if not (is_whole and alike and [len(each) for each in shapes] == [2] * 4):
+        return ""
+    (vocab, hidden), (queries, _in), (keys, _in), (ffn, _in) = shapes
     normed = first.get("self_attn.q_norm.weight")
-    head = normed.shape[0] if normed else 128 if not (queries % 128 or keys % 128) else 64
-    if not head or queries % head or keys % head or not keys:
-        return {}
+    head = max(1, *normed.shape) if normed else 64 if queries % 128 or keys % 128 else 128
     family = "qwen3" if normed else "qwen2" if "self_attn.q_proj.bias" in first else "llama"
-    return {
-        "model_type": family, "num_hidden_layers": num_layers, "hidden_size": hidden,
-        "intermediate_size": ffn, "num_attention_heads": queries // head, "head_dim": head,
-        "num_key_value_heads": keys // head, "vocab_size": others["embed_tokens.weight"].shape[0],
-        "max_position_embeddings": _ANY_CONTEXT,
-        "tie_word_embeddings": "lm_head.weight" not in others,
-    }  # fmt: skip
+    sizes = (vocab, hidden, ffn, len(layers), head, queries // head, keys // head, _ANY_CONTEXT)
+    config = dict(zip(_SIZES, sizes, strict=True))
+    is_tied = "lm_head.weight" not in others
+    return readable({"model_type": family, "tie_word_embeddings": is_tied, **config})
+
+
+def readable(config: Mapping[str, Any]) -> str:
+    """Return the text of a config.json; "" if it describes no model that can be."""
+    text = json.dumps(config)
+    try:
+        read_config(text)
+    except ValueError:
+        return ""
+    return text

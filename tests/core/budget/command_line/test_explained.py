@@ -80,6 +80,12 @@ def test_a_log_gives_its_mfu(said):
     assert "47.7 GiB" in out
 
 
+def test_a_measured_peak_stands_beside_the_prediction(said):
+    states = {"weights": 1, "gradients": 1, "optimizer": 1, "peak": 2**30, "reserved": 2**30}
+    _status, out, _err = said("explain", content=json.dumps({"measured_peak": states}))
+    assert out.startswith("1.00 GiB in tensors were measured")
+
+
 def test_a_snapshot_is_read_in_a_process_of_its_own(said):
     import pickle
 

@@ -88,6 +88,8 @@ def test_the_later_half_of_the_lines_counts():
         "CUDA capacity: NVIDIA H100 with 95.00GiB memory",
         "tps: " + "9" * 400,
         "load_tensors: CPU buffer size =   636,18 MiB",
+        "llama_kv_cache:      CUDA0 kv buffer size =  1024.00 MiB",
+        "ring buffer size = 64 MiB",
     ],
 )
 def test_lines_that_say_nothing_about_a_training_are_refused(text):
@@ -106,7 +108,7 @@ def test_torchtitans_33_73_percent_of_an_h100_are_full_attention():
     answer = answer_log(log, plan())
     assert answer.headline[0].amount == pytest.approx(0.3373, abs=0.0003)
     assert amounts(answer.beside)["MFU as the log says"] == 0.3373
-    assert amounts(answer.beside)["tokens/s at the peak"] == pytest.approx(5760 / 0.3372, rel=1e-3)
+    assert amounts(answer.beside)["speed at the peak"] == pytest.approx(5760 / 0.3372, rel=1e-3)
     assert any("full attention" in note for note in answer.notes)
     assert any("47.7 GiB" in note for note in answer.notes)
 
@@ -205,6 +207,15 @@ def test_vllm_gives_all_layers_of_gpt_oss_their_full_length():
     assert amounts(answer.beside)["all layers in full"] == 73_728
     assert amounts(answer.beside)["with windows"] < 40_000
     assert "73,728" in answer.notes[0]
+
+
+def test_a_vllm_that_honours_windows_is_told_apart():
+    tokens = round(5.38 * GIB / 37_440)  # as many more, at the same memory
+    answer = answer_log(
+        read_log(VLLM.replace("78,384", f"{tokens:,}")), plan("gpt-oss-120b", num_devices=1)
+    )
+    assert "with windows" in answer.notes[0]
+    assert "37,440" in answer.notes[0]
 
 
 def test_a_kv_cache_in_8_bits_is_half_of_the_plans():

@@ -20,6 +20,21 @@ def test_a_config_of_the_catalogue_is_that_model_and_another_is_kept():
     assert (found.model, read_config(found.config).num_layers) == ("", 30)
 
 
+@pytest.mark.parametrize("group", [128, 32])
+def test_a_config_of_quantized_weights_is_not_the_model_in_16_bits(group):
+    stored = {"quant_method": "awq", "bits": 4, "group_size": group}
+    config = json.loads(TEXTS["CONFIG"]) | {"quantization_config": stored}
+    found = read_brought(json.dumps(config).encode())
+    assert (found.model, "awq" in found.config) == ("", True)
+
+
+def test_every_published_config_is_its_own_row_of_the_catalogue(root):
+    path = root / "tests/core/budget/catalogue/published_configs.json"
+    for name, config in json.loads(path.read_text(encoding="utf-8")).items():
+        found = read_brought(json.dumps(config).encode())
+        assert (found.kind, found.model) == ("config", name)
+
+
 def test_a_pickle_is_refused_without_being_opened():
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w") as file:

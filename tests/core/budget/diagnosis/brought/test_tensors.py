@@ -194,3 +194,18 @@ def test_whatever_is_damaged_is_read_or_refused_in_words():
         repr(found)
     assert min(read, len(refused)) > 100
     assert min(len(each) for each in refused) > 20
+
+
+@pytest.mark.parametrize("shape", [[], [0, 0], [1], [1 << 45, 2]])
+@pytest.mark.parametrize("name", ["model.embed_tokens.weight", "model.layers.0.mlp.up_proj.weight"])
+def test_a_tensor_of_an_odd_shape_costs_no_more_than_the_model(name, shape):
+    lines = printed().splitlines()
+    odd = [f"{name} torch.Size({shape})" if line.startswith(name) else line for line in lines]
+    found = read_brought("\n".join(odd).encode())
+    assert found.kind == "state_dict"
+    assert (found.model, found.config) == ("", "")
+
+
+def test_numbers_without_end_are_no_tensors():
+    text = "a.b (1234, 7)\nc.d (" + "9" * 300 + ")\n"
+    assert amounts(read_brought(text.encode())) == {"parameters": 1234 * 7}
