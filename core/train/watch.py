@@ -92,16 +92,10 @@ class Watch:
     """
 
     def __init__(  # noqa: PLR0913  what a loop knows, each by its name
-        self,
-        model: torch.nn.Module,
-        optimizer: torch.optim.Optimizer,
-        *,
-        runs: str | Path = "",
-        name: str = "My own loop",
-        num_steps: int | None = None,
-        tokens_per_step: int | None = None,
-        memory_every: int = 25,
-    ) -> None:
+        self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, *,
+        runs: str | Path = "", name: str = "My own loop", num_steps: int | None = None,
+        tokens_per_step: int | None = None, memory_every: int = 25,
+    ) -> None:  # fmt: skip
         """Begin a run.
 
         `runs`: by default what B2G_RUNS_DIR says, else `runs` in the working directory.

@@ -10,8 +10,6 @@ from core.train.mistakes.rows import Probe, Rows
 from core.train.mistakes.switches import SWITCHES
 from core.units import format_percent
 
-LAST: Final = 4  # the last of so many parts says where a curve ends
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
@@ -47,7 +45,7 @@ def find(rows: Rows) -> tuple[Finding, ...]:
 
 def end_of(values: Sequence[float]) -> float:
     """Return the mean of the last quarter, where a curve ends."""
-    last = values[-max(len(values) // LAST, 1) :]
+    last = values[-max(len(values) // 4, 1) :]
     return sum(last) / len(last)
 
 

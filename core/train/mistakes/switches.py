@@ -5,24 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from core.budget.table import read_table
-from core.language import N_
 from core.train.config import TrainConfig
 
 SideName = Literal["healthy", "broken"]
 SIDES: Final[tuple[SideName, ...]] = ("healthy", "broken")
 NUM_SEEDS: Final = 10_000
 
-# What a curve can do, as a reader would say it.
-OUTCOMES: Final[Mapping[str, str]] = {
-    "same": N_("It falls as the healthy one does"),
-    "worse": N_("It falls, and ends clearly higher"),
-    "better": N_("It falls far below the healthy one"),
-    "jump": N_("It jumps up at first, then comes down"),
-    "above": N_("It climbs above its start and stays there"),
-    "high_start": N_("It starts far above the healthy one, then comes down"),
-    "not_finite": N_("It ends within a few steps: a number is not finite"),
-    "validation": N_("It falls as the healthy one does; only the validation loss is off"),
-}
+_ROWS: Final = read_table(__file__)
+OUTCOMES: Final[Mapping[str, str]] = _ROWS["outcomes"]
+"""What a curve can do, as a reader would say it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,9 +53,7 @@ BASE: Final[Mapping[str, Any]] = {
 }  # fmt: skip
 
 
-SWITCHES: Final[Mapping[str, Switch]] = {
-    row["key"]: Switch(**row) for row in read_table(__file__)["switch"]
-}
+SWITCHES: Final[Mapping[str, Switch]] = {row["key"]: Switch(**row) for row in _ROWS["switch"]}
 
 
 def config_of(switch: Switch, side: SideName, seed: int) -> TrainConfig:

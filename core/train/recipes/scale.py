@@ -63,13 +63,11 @@ def at_scale(comparison: Comparison, size: str) -> tuple[Scaled, ...]:
         spec = as_gpt(MODELS[key]) if option.run.get("family") == "gpt" else MODELS[key]
         recipe = _recipe(option.budget)
         tokens = cluster.data * recipe.num_tokens * recipe.accumulation
-        rows.append(
-            Scaled(
-                label=_(option.label), memory=training_budget(spec, recipe, cluster),
-                seconds=training_time(spec, recipe, cluster, tokens, MFU),
-                is_counted=bool(option.budget) or comparison.axis == "family",
-            )
-        )  # fmt: skip
+        rows.append(Scaled(
+            label=_(option.label), memory=training_budget(spec, recipe, cluster),
+            seconds=training_time(spec, recipe, cluster, tokens, MFU),
+            is_counted=bool(option.budget) or comparison.axis == "family",
+        ))  # fmt: skip
     if comparison.axis == "precision":
         spec, recipe = MODELS[key], _recipe(AXES["precision"].options["bf16"].budget)
         seconds = fp8_seconds(spec, recipe, cluster)

@@ -10,6 +10,7 @@ from core.budget.diagnosis.moments import step_totals
 from core.budget.diagnosis.sentences import snapshot_sentence
 from core.budget.diagnosis.snapshot.answer import MAX_BYTES, Category, Point, Snapshot, as_snapshot
 from core.budget.planning.plan import Plan
+from core.budget.table import read_table
 from core.figures.budget.frames import framed, lying_bars, text_size
 from core.figures.budget.stacked_parts import capacity_line, legend_below
 from core.figures.picture import Drawing, Look, Picture, Table
@@ -20,47 +21,9 @@ from pages.server.snapshots import PATH, snapshots
 from pages.shared.settings import is_hidden, locked, look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
+_PROGRAMS: Final[Mapping[str, str]] = read_table(__file__)
+CODE: Final = _PROGRAMS["read"]
 SENT: Final = ASK.key("sent")  # in the session: the key of the answer, and the file's name
-RECORD: Final = """
-torch.cuda.memory._record_memory_history(max_entries=200_000)
-...  # a few training steps
-torch.cuda.memory._dump_snapshot("snapshot.pickle")
-"""
-CODE: Final = """
-import pickle
-from pathlib import Path
-
-# On the GPU, around the steps in question:
-#   torch.cuda.memory._record_memory_history(max_entries=200_000)
-#   ...
-#   torch.cuda.memory._dump_snapshot("snapshot.pickle")
-# Load a pickle only if you wrote it yourself: loading runs what it names.
-path = Path("snapshot.pickle")
-if path.exists():
-    snapshot = pickle.loads(path.read_bytes())
-else:  # as an example, one tensor that stayed and one that came and went
-    kept = {"size": 1024, "requested_size": 1000, "state": "active_allocated"}
-    free = {"size": 3072, "requested_size": 3072, "state": "inactive"}
-    segment = {"total_size": 4096, "blocks": [kept, free]}
-    events = [{"action": action, "size": 3000} for action in ("alloc", "free_completed")]
-    snapshot = {"segments": [segment], "device_traces": [events]}
-
-events = max(snapshot["device_traces"], key=len)  # of the GPU with most of them
-device = snapshot["device_traces"].index(events)
-segments = [each for each in snapshot["segments"] if each.get("device", 0) == device]
-blocks = [block for segment in segments for block in segment["blocks"]]
-in_use = [block for block in blocks if block["state"].startswith("active")]
-reserved = sum(segment["total_size"] for segment in segments)
-idle = reserved - sum(block["size"] for block in in_use)
-print(f"{idle:,} of {reserved:,} bytes reserved are idle: {idle / max(reserved, 1):.1%}")
-
-# The end is known, so count the events back from there.
-held = peak = sum(block.get("requested_size", block["size"]) for block in in_use)
-for event in reversed(events):
-    held += {"alloc": -1, "free_completed": 1}.get(event["action"], 0) * event["size"]
-    peak = max(peak, held)
-print(f"peak: {peak:,} bytes in tensors")
-"""
 WORDS: Final[Mapping[Category, tuple[str, str, str]]] = {
     "before": (N_("before the recording"), "other", "."),
     "setup": (N_("model set-up"), "setup", ""),
@@ -127,7 +90,7 @@ def show_snapshot(case: Case, answer: str) -> Shown:
 
 
 def _show_how_to_record() -> None:
-    st.code(RECORD.strip())
+    st.code(_PROGRAMS["record"].strip())
 
 
 def _planned(plan: Plan, told: Snapshot) -> tuple[float, Sequence[str]]:
@@ -262,9 +225,8 @@ def _moments(told: Snapshot, look: Look) -> Table:
 def segments_picture(told: Snapshot, planned: float, look: Look) -> Picture:
     """Return what the segments show of one moment: reserved memory, and who asked for tensors."""
     drawing, reach = Drawing(), _ROOM * max(told.reserved, planned)
-    held = {name: getattr(told, name) for name in PARTS}
     row, asked = _("reserved"), _("in tensors from")
-    rows = [(row, *PARTS[name], size) for name, size in held.items()]
+    rows = [(row, *words, getattr(told, name)) for name, words in PARTS.items()]
     rows += [(asked, *words, told.peak.by_category[name]) for name, words in WORDS.items()]
     shown = [each for each in rows if each[-1]]
     ends = Counter[str]()

@@ -1,7 +1,7 @@
 """The loss of a run with a mistake over that of its healthy twin, and what was found."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -9,6 +9,7 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.budget.table import read_table
 from core.bugs.deck import BY_KEY
 from core.figures.picture import Look, Picture
 from core.figures.train.curves import Axes, curves_picture
@@ -28,24 +29,8 @@ SIDES: Final[Mapping[SideName, tuple[str, str]]] = {
     "healthy": (N_("healthy"), "reference"),
     "broken": (N_("with the mistake"), "guard"),
 }
-# Of Spot the bug: mistakes that need no run to be seen.
-CARDS: Final = (
-    "detach-shares-memory", "leaf-in-no-grad", "gradients-under-autocast", "whole-model-saved",
-    "where-lets-nan-through", "checkpoint-warns", "mixed-devices", "saving-on-every-rank",
-)  # fmt: skip
-_CODE: Final = """
-from core.train.mistakes.findings import find
-from core.train.mistakes.switches import SWITCHES, config_of
-from core.train.mistakes.trial import run_trial
-from core.train.text.dataset import build_dataset
-
-config = config_of(SWITCHES["{key}"], "{side}", seed={seed})
-rows = run_trial(config, build_dataset(config))
-print(f"{{len(rows.losses)}} steps, loss {{rows.losses[0]:.2f}} to {{rows.losses[-1]:.2f}}")
-for finding in find(rows):
-    print(finding.headline)
-    print(finding.evidence)
-"""
+_TABLE: Final = read_table(__file__)
+CARDS: Final[Sequence[str]] = _TABLE["cards"]
 
 
 @dataclass(slots=True)
@@ -69,7 +54,7 @@ def curves_tab(case: Case) -> Shown:
     recorded = recorded_pairs()
     pair = own or (recorded.pairs[case.switch.key] if case.seed == recorded.seed else None)
     side = "broken" if case.is_open else "healthy"
-    code = _CODE.format(key=case.switch.key, side=side, seed=case.seed)
+    code = str(_TABLE["program"]).format(key=case.switch.key, side=side, seed=case.seed)
     shown = partial(Shown, below=partial(_show_below, case), code=code)
     if pair is None:
         unknown = _("Not run yet with seed {seed}: predict, and it runs")

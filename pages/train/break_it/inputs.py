@@ -26,17 +26,13 @@ class Case:
 
 def choose_case() -> Case:
     """Show the inputs and the question, and return what they say."""
-    key = ASK.selectbox(
-        "switch", _("Mistake"), {each.key: each.title for each in SWITCHES.values()},
-        default=next(iter(SWITCHES)),
-    )  # fmt: skip
-    switch = SWITCHES[key]
+    titles = {key: each.title for key, each in SWITCHES.items()}
+    switch = SWITCHES[ASK.selectbox("switch", _("Mistake"), titles, default=next(iter(titles)))]
     with st.popover(_("Settings"), icon=":material/tune:", key=ASK.key("settings")):
         seed = ASK.number(
             "seed", _("Seed"), 0, NUM_SEEDS - 1, default=recorded_pairs().seed, step=1,
             help=_("Both runs begin with the same weights and read the same text in the same "
-                   "order."),
-        )  # fmt: skip
+                   "order."))  # fmt: skip
         shown = ASK.toggle("shown", _("Show it without a prediction"), default=False)
     committed = not shown and _predict(switch)
     return Case(switch=switch, seed=seed, is_open=shown or committed, committed=committed)

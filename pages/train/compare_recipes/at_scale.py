@@ -10,16 +10,8 @@ from core.train.recipes.scale import BATCH, DEVICE, MFU, SEQ_LEN, SIZES, Scaled,
 from core.units import format_percent, format_seconds
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
+from pages.train.compare_recipes.code import code_at_scale
 from pages.train.compare_recipes.inputs import ASK, Case
-
-_CODE: Final = """
-from core.train.recipes.choices import Comparison
-from core.train.recipes.scale import at_scale
-
-for row in at_scale(Comparison(axis={axis!r}, values={values!r}), {size!r}):
-    gib, seconds = row.memory.item.amount / 2**30, row.seconds.amount
-    print(f"{{row.label}}: {{gib:.1f}} GiB, {{seconds:.2f}} s")
-"""
 
 
 def choose_size() -> str:
@@ -38,7 +30,7 @@ def scale_tab(case: Case, size: str) -> Shown:
     return Shown(
         headline=_headline(rows, size, len(case.comparison.values)), notes=_notes(case, rows, size),
         charts=[Chart(picture=picture, file_name="recipes-at-size")],
-        code=_CODE.format(axis=case.comparison.axis, values=case.comparison.values, size=size),
+        code=code_at_scale(case.comparison, size),
     )  # fmt: skip
 
 

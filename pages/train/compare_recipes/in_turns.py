@@ -121,9 +121,15 @@ def bought(comparison: Comparison, results: Results) -> str:
         said = [_reached(name, result) for name, result in zip(names, results, strict=True)]
         return _("Validation loss: {parts}").format(parts=_("; ").join(said))
     first, last = results
+    loss, peak = last.last - first.last, last.peak - first.peak
+    loss_words = _("loss {amount} higher") if loss > 0 else _("loss {amount} lower")
+    peak_words = _("{amount} more at the peak") if peak > 0 else _("{amount} less at the peak")
     ratio = f"{last.total_seconds / first.total_seconds:.2f}"
-    time = _("{ratio} × the time").format(ratio=ratio)
-    parts = (_loss_words(last.last - first.last), _bytes_words(last.peak - first.peak), time)
+    parts = [
+        _("the same loss") if abs(loss) < _SAME else loss_words.format(amount=f"{abs(loss):.3f}"),
+        peak_words.format(amount=look().format_bytes(abs(peak))) if peak else _("the same peak"),
+        _("{ratio} × the time").format(ratio=ratio),
+    ]
     text = _("“{name}” in place of “{other}”: {differences}")
     return text.format(name=names[1], other=names[0], differences=_(", ").join(parts))
 
@@ -146,20 +152,6 @@ def _reached(name: str, result: Result) -> str:
         return f"{name} {result.last:.3f}"
     text = _("“{name}” ends at step {step}, {tensor} is not finite")
     return text.format(name=name, step=result.num_steps + 1, tensor=result.tensor)
-
-
-def _loss_words(difference: float) -> str:
-    if abs(difference) < _SAME:
-        return _("the same loss")
-    words = _("loss {amount} higher") if difference > 0 else _("loss {amount} lower")
-    return words.format(amount=f"{abs(difference):.3f}")
-
-
-def _bytes_words(difference: int) -> str:
-    if not difference:
-        return _("the same peak")
-    words = _("{amount} more at the peak") if difference > 0 else _("{amount} less at the peak")
-    return words.format(amount=look().format_bytes(abs(difference)))
 
 
 def _rounded_away(comparison: Comparison, results: Results) -> list[str]:
@@ -263,10 +255,8 @@ def bytes_picture(names: Sequence[str], results: Results, look: Look) -> Picture
     alt = _("The most bytes that a step of each recipe holds: {parts}.")
     said = [amount.format(name=name, amount=peak) for name, peak in zip(names, peaks, strict=True)]
     rows = parts_table(list(zip(names, held, strict=True)), look, _("recipe"))
-    return Picture(
-        figure=figure, alt=alt.format(parts=_("; ").join(said)),
-        table={**rows, _("peak"): peaks},
-    )  # fmt: skip
+    return Picture(figure=figure, alt=alt.format(parts=_("; ").join(said)),
+                   table={**rows, _("peak"): peaks})  # fmt: skip
 
 
 def _measured(result: Result) -> list[Item]:

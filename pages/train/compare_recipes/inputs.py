@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.language import N_, _
-from core.train.recipes.choices import AXES, MOST, PRESETS, Comparison, Preset
+from core.train.recipes.choices import AXES, MOST, PRESETS, Comparison
 from pages.shared.inputs import Inputs
 
 ASK: Final = Inputs("recipes")
@@ -20,10 +20,6 @@ class Case:
     preset: str
     comparison: Comparison
     over: str  # "step" or "seconds": what the curves are drawn over
-
-    @property
-    def chosen(self) -> Preset | None:
-        return PRESETS.get(self.preset)
 
 
 def choose_case() -> Case:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from core.language import N_, _
+from core.budget.table import read_table
+from core.language import _
 from core.units import GIB, MIB, format_bytes
 
 MAX_BYTES: Final = 256 * MIB
@@ -25,20 +26,7 @@ Category = Literal["forward", "backward", "optimizer", "setup", "other", "unknow
 CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)
 """Where a block was allocated; of `unknown` no stack was recorded, `before` is older than that."""
 
-PROBLEMS: Final[Mapping[str, str]] = {
-    "globals": N_("The file names Python code (`{name}`), which no memory snapshot does: nothing "
-                  "of it was run. Upload what torch.cuda.memory._dump_snapshot has written."),
-    "broken": N_("The file is no whole pickle: it is cut off, damaged or of another kind. Upload "
-                 "what torch.cuda.memory._dump_snapshot has written."),
-    "fields": N_("The file is a pickle but no CUDA memory snapshot: it would have “segments” with "
-                 "“blocks”, and sizes that are whole numbers."),
-    "empty": N_("The snapshot has no segments: torch had reserved nothing on a GPU."),
-    "memory": N_("To read this snapshot takes more than {memory}: record fewer steps, or pass a "
-                 "smaller max_entries to _record_memory_history."),
-    "late": N_("The snapshot was not read in {seconds} seconds: record fewer steps, or pass a "
-               "smaller max_entries to _record_memory_history."),
-    "failed": N_("The program that reads snapshots ended without an answer: try again."),
-}  # fmt: skip
+PROBLEMS: Final[Mapping[str, str]] = read_table(__file__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
