@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import streamlit as st
 
@@ -23,6 +23,7 @@ from core.budget.fits.solve import (
 from core.budget.item import is_uncertain
 from core.budget.planning.jobs import PlannedJob
 from core.budget.weights.parameters import count_parameters
+from core.figures.budget.frames import log_axis
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import _, ngettext
 from core.models.spec import ModelSpec
@@ -62,8 +63,10 @@ def reach_picture(edges: Sequence[Edge], here: tuple[int, int], many: str, look:
         hovertemplate="%{x:,} × %{y:,}<extra></extra>",
     )  # fmt: skip
     size = layout["font"]["size"]
+    places = sorted({here[0], *(tokens for edge in edges for tokens in edge.tokens)})
+    x = log_axis(places, _short, title=_("Sequence length"), tickangle=0)
     axes = {
-        "xaxis": layout["xaxis"] | _log(_("Sequence length"), edges, here[0]),
+        "xaxis": layout["xaxis"] | x,
         "yaxis": layout["yaxis"] | {"type": "log", "title": many, "dtick": 1},
         "height": (18 if look.present else 24) * size,
         "margin": {"l": 8, "r": 8, "t": 2 * size, "b": 8},
@@ -75,17 +78,6 @@ def reach_picture(edges: Sequence[Edge], here: tuple[int, int], many: str, look:
     )
     alt = _("{said}. {more}").format(said=_("; ").join(parts), more=chosen)
     return Picture(figure=figure, alt=alt, table=_table(edges))
-
-
-def _log(title: str, edges: Sequence[Edge], here: int) -> dict[str, Any]:
-    places = sorted({here, *(tokens for edge in edges for tokens in edge.tokens)})
-    return {
-        "type": "log",
-        "title": title,
-        "tickvals": places,
-        "ticktext": [_short(place) for place in places],
-        "tickangle": 0,
-    }
 
 
 def _short(tokens: int) -> str:
