@@ -9,7 +9,8 @@ from pathlib import Path
 import streamlit as st
 
 from core.language import _
-from core.train.start.plan import device_in_use
+from core.train.run.shelf import RunSummary
+from core.train.start.plan import Outline, device_in_use
 from pages.components.live_chart.live_chart import live_chart
 from pages.server.control_right import is_teacher
 from pages.shared.answer import headline
@@ -20,6 +21,7 @@ from pages.shared.questions import answer_waits, ask_on_demand
 from pages.shared.settings import is_hidden, locked, presenting
 from pages.train.live_run.compare import show_comparison
 from pages.train.live_run.drawn import choose_drawn
+from pages.train.live_run.guesses import ask_last_loss
 from pages.train.live_run.manage import offer_runs
 from pages.train.live_run.prediction import (
     ask_first_loss,
@@ -46,6 +48,14 @@ from pages.train.live_run.shown_run import (
     shown_run,
 )
 from pages.train.live_run.start import show_refusal, start
+
+
+def ask_losses(planned: Outline, run: RunSummary | None) -> None:
+    """Ask for the loss before the first step and, of a run, for that at its end."""
+    ask_first_loss(planned)
+    if run is not None and run.num_steps:
+        ask_last_loss(run, planned.ln_vocab)
+
 
 page_header(__doc__)
 st.html(Path(__file__).with_name("page.css"))
@@ -96,7 +106,7 @@ if prepared:
         show_prediction(prepared)
 if planned:
     with question:
-        ask_on_demand(ASK, partial(ask_first_loss, planned))
+        ask_on_demand(ASK, partial(ask_losses, planned, shown.run if shown else None))
 above, beside = answer_of(shown, planned)
 if above:
     with head, st.container(key="tab_answer", horizontal=True, vertical_alignment="center"):
