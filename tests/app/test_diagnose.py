@@ -249,6 +249,51 @@ def test_what_another_page_reads_is_told_where(content, text):
         recognise(content)
 
 
+AXOLOTL = (
+    "# about 6,100 tok/s on one H100\nbase_model: meta-llama/Llama-3.1-8B\nmicro_batch_size: 1\n"
+)
+STATES = '{"weights": 1, "gradients": 1, "optimizer": 1, "peak": 9, "reserved": 9}'
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (AXOLOTL, "Brought"),
+        (f'tok/s: 6100\n{{"measured_peak": {STATES}}}\n', "MeasuredPeak"),
+        ("step 1 tok/s: 6100\nstep 2 tok/s: 6100\n", "Log"),
+    ],
+)
+def test_a_remark_on_speed_makes_no_log_of_a_recipe(text, kind):
+    assert type(recognise(text.encode())).__name__ == kind
+
+
+@pytest.mark.parametrize(
+    "text", ["Decode batch. gen throughput (token/s): 755.13", "eval rate: 52.10 tokens/s"]
+)
+def test_the_speed_of_a_server_is_no_speed_of_a_training(text):
+    with pytest.raises(UnknownError):
+        recognise(text.encode())
+
+
+def test_what_a_file_calls_its_model_is_no_link_on_the_page(open_page):
+    text = "model_name_or_path: '[here](https://example.org) *bold*'\nfinetuning_type: full\n"
+    app = open_page(PAGE, diagnose_text=text + "stage: sft\ncutoff_len: 1024\n")
+    assert not app.error
+    assert "\\[here\\](https://example.org)" in notes(app)
+
+
+def test_a_second_own_model_can_be_taken_too(open_page):
+    app = open_page(PAGE, diagnose_text=json.dumps(CONFIG))
+    app.button(key="plan_take_brought").click().run()
+    assert app.button(key="plan_take_brought").disabled
+    config = json.loads(app.session_state["plan_config"])
+    other = open_page(
+        PAGE, diagnose_text=json.dumps(CONFIG | {"num_hidden_layers": 12}), plan_model="own",
+        plan_config=json.dumps(config),
+    )  # fmt: skip
+    assert not other.button(key="plan_take_brought").disabled
+
+
 @pytest.mark.parametrize("text", ["hello", "{", "[1, 2, 3]", "a: b"])
 def test_what_is_nothing_is_said_to_be_nothing(open_page, text):
     app = open_page(PAGE, diagnose_text=text)

@@ -15,10 +15,11 @@ from core.budget.command_line.commands import amount_text, verdict_line
 from core.budget.command_line.settings import Settings, read_settings
 from core.budget.diagnosis.brought.read import MAX_BYTES
 from core.budget.diagnosis.brought.record import KINDS, Brought
+from core.budget.diagnosis.brought.tensors import is_safetensors
 from core.budget.diagnosis.logs import Log, answer_log
 from core.budget.diagnosis.measured import MeasuredPeak, predicted
 from core.budget.diagnosis.out_of_memory import OutOfMemory
-from core.budget.diagnosis.planned import planned
+from core.budget.diagnosis.planned import planned, taken_from
 from core.budget.diagnosis.recognise import Told, recognise
 from core.budget.diagnosis.sentences import (
     measured_sentence,
@@ -43,7 +44,7 @@ _PICKLE: Final = b"\x80"  # how a pickle of protocol 2 and later begins
 def explain(chosen: Namespace) -> tuple[Sequence[str], int]:
     """Return the lines that say what a text or a file means, and 0."""
     content, name = _content(chosen.file)
-    if content.startswith(_PICKLE) and name:
+    if content.startswith(_PICKLE) and name and not is_safetensors(content):
         return _written(chosen, {"sentence": _of_snapshot(Path(chosen.file))}), 0
     told = recognise(content, name)
     return _written(chosen, _answer(told, _plan(chosen, told))), 0
@@ -59,12 +60,18 @@ def fits_on(chosen: Namespace) -> tuple[Sequence[str], int]:
         raise ValueError(  # noqa: TRY004  what a reader brings is a value
             _("{file} is no recipe and no config.json.").format(file=chosen.model)
         )
+    if not (told.model or told.config or chosen.of):
+        raise ValueError(
+            _("{file} names no model that is known here: say which, by --of MODEL.").format(
+                file=chosen.model
+            )
+        )
     asked = [f"device={kind}", *([f"num_devices={count}"] if count else [])]
     plan = _plan(chosen, told, asked)
     budget = _budget(plan)
     answer = {"sentence": _verdict(budget), "fits": budget.fits, "verdict": budget.verdict,
               "need": budget.item.amount, "capacity": budget.capacity}  # fmt: skip
-    return _written(chosen, answer | _of_file(told)), int(budget.verdict == "too_big")
+    return _written(chosen, answer | _of_file(told, plan)), int(budget.verdict == "too_big")
 
 
 def _content(file: str) -> tuple[bytes, str]:
@@ -121,16 +128,16 @@ def _answer(told: Told, plan: Plan) -> dict[str, Any]:
         numbers = [f"{_(each.name)}: {amount_text(each)}" for each in answer.headline]
         beside = [f"{_(each.name)}: {amount_text(each)}" for each in answer.beside]
         return {"sentence": _("; ").join(numbers), "notes": [*answer.notes, *beside]}
-    return {"sentence": _verdict(_budget(plan))} | _of_file(told)
+    return {"sentence": _verdict(_budget(plan))} | _of_file(told, plan)
 
 
-def _of_file(told: Brought) -> dict[str, Any]:
+def _of_file(told: Brought, plan: Plan) -> dict[str, Any]:
     return {
         "kind": _(KINDS[told.kind]),
         "model": told.model or told.named,
         "settings": dict(told.settings),
         "ignored": list(told.ignored),
-        "notes": list(told.notes),
+        "notes": [*told.notes, *taken_from(told, plan)],
     }
 
 

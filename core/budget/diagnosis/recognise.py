@@ -36,14 +36,18 @@ def recognise(content: bytes, name: str = "") -> Told:
     for words, (begin, mark) in ELSEWHERE.items():
         if content.lstrip().startswith(begin) and mark in content:
             raise UnknownError(_(words))
-    text = ""
+    text, log = "", None
     with suppress(UnicodeDecodeError):
         text = content.decode("utf-8-sig")
-        if is_out_of_memory(text):
-            return read_out_of_memory(text)
-        with suppress(ValueError):
-            return read_log(text)
+    if is_out_of_memory(text):
+        return read_out_of_memory(text)
+    with suppress(ValueError):
+        log = read_log(text)
+    if log and log.kind != "training":
+        return log
     try:
         return read_measured(text) if MARK in text else read_brought(content, name)
     except ValueError as error:
+        if log:  # a recipe may tell in a remark how fast it is; a log is no recipe
+            return log
         raise UnknownError(str(error)) from error

@@ -1,5 +1,6 @@
 """A recipe, a config or a checkpoint's header: the plan that it describes, beside the reader's."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -7,7 +8,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core.budget.diagnosis.brought.record import KINDS, Brought
-from core.budget.diagnosis.planned import planned
+from core.budget.diagnosis.planned import planned, taken_from
 from core.budget.planning.plan import Count, Plan, on_count
 from core.budget.planning.settings import settings_of
 from core.figures.budget.device_bars import DeviceBar, bar_picture
@@ -21,6 +22,7 @@ from pages.shared.settings import locked, look
 from pages.shared.tabbed_page import Chart, Shown
 
 _MOST_NAMED: Final = 12
+_MARKS: Final = re.compile(r"([\\`*_\[\]<$~])")  # of Markdown: what a file says is no link
 
 
 def show_recipe(told: Brought, chosen: Chosen) -> Shown:
@@ -35,7 +37,7 @@ def show_recipe(told: Brought, chosen: Chosen) -> Shown:
         headline=followed_by(_("Read as {kind}.").format(kind=_(KINDS[told.kind])), verdict(here)),
         charts=[Chart(picture=picture, file_name="recipe")],
         numbers=[(_(each.name), each) for each in told.items],
-        notes=[*told.notes, *_notes(told, plan)],
+        notes=_notes(told, plan),
         below=partial(_offer, told, chosen),
     )
 
@@ -45,22 +47,15 @@ def _bar(label: str, count: Count) -> DeviceBar:
 
 
 def _notes(told: Brought, plan: Plan) -> Sequence[str]:
-    notes = []
-    if not told.model and not told.config:
-        named = _("The file names no model that is known here: {model} of the plan is taken.")
-        if told.named:
-            named = _("“{name}” is not known here: {model} of the plan is taken.")
-        notes.append(named.format(name=told.named, model=plan.spec.name))
-    if "devices" not in told.settings:
-        text = _("How many devices run it is not in the file: the plan's {count} are taken.")
-        notes.append(text.format(count=f"{plan.num_devices:,}"))
+    notes = [_MARKS.sub(r"\\\1", each) for each in (*told.notes, *taken_from(told, plan))]
     if told.ignored:
-        shown = _(", ").join(f"`{name}`" for name in told.ignored[:_MOST_NAMED])
+        names = [name.replace("`", "'") for name in told.ignored[:_MOST_NAMED]]
         more = len(told.ignored) - _MOST_NAMED
         text = _("Not understood, and so without effect: {fields}.")
         if more > 0:
             text = _("Not understood, and so without effect: {fields} and {count} more.")
-        notes.append(text.format(fields=shown, count=more))
+        fields = _(", ").join(f"`{name}`" for name in names)
+        notes.append(text.format(fields=fields, count=more))
     return notes
 
 
@@ -75,6 +70,7 @@ def _offer(told: Brought, chosen: Chosen) -> None:
         for name, value in said.items()
         if (nearest := INPUTS[name].nearest(value)) is not None
     }
+    is_same_model = planned(told, chosen.plan).spec == chosen.plan.spec
     columns = {
         _("setting"): [_(INPUTS[name].label) for name in said],
         _("in the file"): list(_in_words(said, said)),
@@ -87,7 +83,7 @@ def _offer(told: Brought, chosen: Chosen) -> None:
         icon=":material/input:",
         on_click=_take,
         args=(settable, told.config),
-        disabled=locked() or settable.items() <= before.items(),
+        disabled=locked() or (settable.items() <= before.items() and is_same_model),
     )
     st.dataframe(columns, hide_index=True)
 

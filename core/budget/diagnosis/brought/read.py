@@ -1,5 +1,6 @@
 """What an engineer brings, recognised by its content and read: nothing of it is ever run."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from core.units import MIB
 
 MAX_BYTES: Final = 16 * MIB
 _CODE: Final = (b"PK\x03\x04", *(bytes([0x80, protocol]) for protocol in range(2, 6)))
+_JSON: Final = re.compile(r'\s*\{\s*["}]')  # a printed dict of Python begins with another mark
 _CONFIG: Final = ("model_type", "architectures", "hidden_size", "n_embd", "num_hidden_layers")
 
 
@@ -34,6 +36,10 @@ def read_brought(content: bytes, name: str = "") -> Brought:
     Raises:
         ValueError: If it is nothing that is read here, torn, too long or too deep.
     """
+    if content.startswith(MAGIC):
+        return read_gguf(content)
+    if is_safetensors(content):
+        return read_safetensors(content)
     if content.startswith(_CODE):
         raise ValueError(
             _(
@@ -41,10 +47,6 @@ def read_brought(content: bytes, name: str = "") -> Brought:
                 "state_dict as safetensors, or paste the printed names and shapes."
             ).format(name=_file(name))
         )
-    if content.startswith(MAGIC):
-        return read_gguf(content)
-    if is_safetensors(content):
-        return read_safetensors(content)
     if len(content) > MAX_BYTES:
         sentence = _("{name} has more than {most} MiB: bring its first MiB, or the recipe alone.")
         raise ValueError(sentence.format(name=_file(name), most=MAX_BYTES // MIB))
@@ -52,7 +54,7 @@ def read_brought(content: bytes, name: str = "") -> Brought:
 
 
 def _read_text(text: str, name: str) -> Brought:
-    if text.lstrip().startswith("{"):
+    if _JSON.match(text):
         return _read_json(text, name)
     if printed := read_state_dict(text):
         return printed

@@ -73,6 +73,24 @@ def test_what_the_command_line_sets_counts_more_than_the_file(said):
     assert needs[0] < needs[2]
 
 
+def test_a_recipe_of_no_known_model_is_not_judged_by_another(said):
+    status, out, err = said("fits", "--on", "h100-sxm:8", content=json.dumps(RECIPE))
+    assert (status, out) == (2, "")
+    assert "--of MODEL" in err
+    _status, out, _err = said("explain", content=json.dumps(RECIPE))
+    assert "names no model that is known here: Llama-3.1 8B" in out
+
+
+@pytest.mark.parametrize("padding", [128, 640])
+def test_a_header_whose_length_begins_like_a_pickle_is_a_header(said, padding):
+    header = b'{"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}'.ljust(padding)
+    content = len(header).to_bytes(8, "little") + header
+    assert content[0] == 0x80
+    status, _out, err = said("explain", content=content)
+    assert (status, err) == (0, "")
+    assert "safetensors" in json.loads(said("explain", "--json", content=content)[1])["kind"]
+
+
 def test_a_log_gives_its_mfu(said):
     line = "step: 10  loss: 7.2  memory: 47.65GiB(50.1%)  tps: 5,760  tflops: 333.6  mfu: 33.73%"
     _status, out, _err = said("explain", "--of", "llama-3.1-8b", content=line)
