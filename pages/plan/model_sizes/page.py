@@ -13,6 +13,10 @@ tabbed_page(
         choose=choose_case,
         line=lambda case: plan_line(case.chosen, case.chosen.plan.work),
         refusal=refusal,
-        tabs={"model": one_model.TAB, "gguf": gguf.TAB, "parts": parts.TAB},
+        tabs={
+            "model": one_model.TAB,
+            "gguf": gguf.TAB,
+            "parts": parts.TAB,
+        },
     ),
 )

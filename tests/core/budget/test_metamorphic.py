@@ -191,12 +191,13 @@ def test_a_rank_never_holds_more_states_than_the_whole(data, spec, recipe):
         for name in ("weights", "optimizer"):
             assert part_of(stage, name) <= part_of(alone, name), name
         if cluster.pipeline == 1:
-            assert kept_activations(stage) <= kept_activations(alone)
+            kept, forward = end_of_forward(stage).child("activations"), end_of_forward(alone)
+            # where the forward pass itself needs more than it keeps, that alone is counted
+            assert kept.amount <= (forward.child("activations").amount or forward.amount)
 
 
-def kept_activations(tree):
-    forward = next(part for part in tree.walk() if part.name == "end of forward")
-    return forward.child("activations").amount
+def end_of_forward(tree):
+    return next(part for part in tree.walk() if part.name == "end of forward")
 
 
 def part_of(tree, name):
