@@ -21,7 +21,7 @@ def test_a_chosen_file_of_more_than_five_megabytes_is_read_and_an_oversized_one_
     path = tmp_path / "mine.pickle"
     path.write_bytes(pickle.dumps(dump))
     page = visit(new_page(), "/diagnose", diagnose_tab="snapshot")
-    chooser = page.locator("input[type=file]")
+    chooser = page.locator("input[type=file][hidden]")
     chooser.wait_for(state="attached")
     chooser.evaluate(OVERSIZED)
     assert "256" in page.locator("span[role=status]", has_text="256").inner_text()
