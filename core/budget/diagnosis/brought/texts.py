@@ -22,25 +22,38 @@ MAX_RECIPE: Final = 1 << 16  # characters
 MAX_DEPTH: Final = 40
 MAX_ALIASES: Final = 10
 MAX_FIELDS: Final = 10_000
+MAX_CALLS: Final = 50
+MAX_CALL: Final = 1 << 13  # characters
 # What PyYAML's constructors let through of texts that are no YAML, beside its own errors.
 _DAMAGE: Final = (
     yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
     ValueError,
 )  # fmt: skip
 _CALL: Final = re.compile(
-    r"\b(\w*TrainingArguments|(?:SFT|DPO|Reward|GRPO|KTO|ORPO)Config|LoraConfig|"
-    r"BitsAndBytesConfig|from_pretrained|LLM)\s*\("
+    r"\b(\w{0,40}TrainingArguments|(?:SFT|DPO|Reward|GRPO|KTO|ORPO)Config|LoraConfig|"
+    r"BitsAndBytesConfig|from_pretrained|LLM)\s{0,40}\("
 )
-_IN_CALL: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|#[^\n]*|[()\[\]{}]")
+# Every repetition is possessive or short: no text makes one start over at each of its characters.
+_IN_CALL: Final = re.compile(
+    r"\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|#[^\n]*+|[()\[\]{}]", re.DOTALL
+)
+_LONG_KEY: Final = re.compile(r"(?:\.[^.\n]{0,40}+){41}")  # tomllib takes the square of its time
 _MARKED: Final = {"LoraConfig": {"use_peft": True}, "LLM": {"served_by_vllm": True}}
 _COMMAND: Final = re.compile(
-    r"^\s*(?:\$ )?(?:[A-Z_]+=\S+ +)*(?:vllm|python3?|torchrun|accelerate|deepspeed|trl|"
-    r"docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*(?: |$)",
+    r"^[ \t]{0,40}(?:\$ )?(?:[A-Z_]++=\S++ ++)*+(?:vllm|python3?|torchrun|accelerate|deepspeed|trl|"
+    r"docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*+(?: |$)",
     re.MULTILINE,
 )
-_FLAG: Final = re.compile(r"(?:--|-(?=(?:tp|pp|q)\b))([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
-_SHORT: Final = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "q": "quantization"}
-_PROGRAMS: Final = ("&&", ";", "|", "launch", "serve", "train", "sft", "dpo")
+_END: Final = re.compile(  # of a command, outside of what is quoted
+    r"\"(?:\\.|[^\"\\])*+\"?|(?<!\w)'[^']*+'?|(?<!\S)#[^\n]*+|(\s\d?>|[|;&]|```|\n[ \t]*+\n)",
+    re.DOTALL,
+)
+_FLAG: Final = re.compile(r"(--?)([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
+_SHORT: Final = {
+    "tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "dp": "data_parallel_size",
+    "q": "quantization",
+}  # fmt: skip
+_PROGRAMS: Final = ("launch", "serve", "train", "sft", "dpo")
 _SERVED: Final = re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b")
 _TOKENIZER: Final = re.compile(r"(?:Tokenizer|Processor)\.$")
 
@@ -76,7 +89,7 @@ def json_fields(text: str) -> Fields:
 
 def recipe_fields(text: str) -> Fields | None:
     """Return the fields of a command line, of calls in Python, of TOML or of YAML; else None."""
-    readers: tuple[Callable[[str], object], ...] = (_calls, _command, tomllib.loads, _yaml)
+    readers: tuple[Callable[[str], object], ...] = (_calls, _command, _toml, _yaml)
     for read in readers:
         try:
             found = read(text)
@@ -86,6 +99,10 @@ def recipe_fields(text: str) -> Fields | None:
         if isinstance(found, dict) and found and _is_short(found):
             return found
     return None
+
+
+def _toml(text: str) -> object:
+    return {} if _LONG_KEY.search(text) else tomllib.loads(text)
 
 
 def _yaml(text: str) -> object:
@@ -113,7 +130,7 @@ def flat(fields: Mapping[Any, Any], before: str = "", depth: int = 0) -> Iterato
 
 def _calls(text: str) -> Fields:
     fields: Fields = {}
-    for match in _CALL.finditer(text):
+    for match in islice(_CALL.finditer(text), MAX_CALLS):
         call = _parsed(text[match.start() : _end_of_call(text, match.end())])
         if call is None or not (call.keywords or call.args):
             continue
@@ -133,11 +150,11 @@ def _calls(text: str) -> Fields:
 
 def _end_of_call(text: str, start: int) -> int:
     depth = 1
-    for match in _IN_CALL.finditer(text, start):
+    for match in _IN_CALL.finditer(text, start, start + MAX_CALL):
         depth += (match[0] in "([{") - (match[0] in ")]}")
         if depth == 0 or depth > MAX_DEPTH:
             return match.end()
-    return len(text)
+    return start
 
 
 def _parsed(text: str) -> ast.Call | None:
@@ -159,25 +176,30 @@ def _literal(node: ast.expr) -> object:
 
 
 def _command(text: str) -> Fields:
-    if not _COMMAND.search(text):
-        return {}
-    words = shlex.split(text.replace("\\\n", " "), comments=True)
+    whole = _END.sub(lambda found: "\0" if found[1] else found[0], text.replace("\\\n", " "))
     fields: Fields = {}
-    if _SERVED.search(text):
+    for part in whole.split("\0"):
+        if begin := _COMMAND.search(part):
+            fields |= _flags(part[begin.start() :])
+    return fields
+
+
+def _flags(command: str) -> Fields:
+    words, fields = shlex.split(command, comments=True), {}
+    if _SERVED.search(command):
         fields["served_by_vllm"] = True
         after = words.index("serve") + 1 if "serve" in words else len(words)
         if after < len(words) and not words[after].startswith("-"):
             fields["model"] = words.pop(after)
-    name = ""
+    name, values = "", {"": [""]}
     for word in words:
         if flag := _FLAG.fullmatch(word):
-            name = flag[1].replace("-", "_")
-            name = _SHORT.get(name, name) if not word.startswith("--") else name
-            fields[name] = True if flag[2] is None else flag[2]
-        elif word.endswith(".py") or word in _PROGRAMS or word == "-m":
+            is_long = flag[1] == "--"
+            name = flag[2].replace("-", "_") if is_long else _SHORT.get(flag[2], "")
+            values[name] = [] if flag[3] is None else [flag[3]]
+        elif word.endswith(".py") or word in _PROGRAMS:
             name = ""
-        elif name:
-            before = fields[name]
-            several = [*before, word] if isinstance(before, list) else [before, word]
-            fields[name] = word if before is True else several
-    return fields
+        else:
+            values[name].append(word)
+    del values[""]
+    return fields | {name: each if each[1:] else (*each, True)[0] for name, each in values.items()}
