@@ -22,6 +22,8 @@ MAX_RECIPE: Final = 1 << 16  # characters
 MAX_DEPTH: Final = 40
 MAX_ALIASES: Final = 10
 MAX_FIELDS: Final = 10_000
+UNWRITTEN: Final = object()
+"""Stands for a value that only the run would know: `args.batch_size`."""
 MAX_CALLS: Final = 50
 MAX_CALL: Final = 1 << 13  # characters
 # What PyYAML's constructors let through of texts that are no YAML, beside its own errors.
@@ -31,14 +33,18 @@ _DAMAGE: Final = (
 )  # fmt: skip
 _CALL: Final = re.compile(
     r"\b(\w{0,40}TrainingArguments|(?:SFT|DPO|Reward|GRPO|KTO|ORPO)Config|LoraConfig|"
-    r"BitsAndBytesConfig|from_pretrained|LLM)\s{0,40}\("
+    r"BitsAndBytesConfig|(?:FastLanguageModel\.)?from_pretrained|get_peft_model|LLM)\s{0,40}\("
 )
 # Every repetition is possessive or short: no text makes one start over at each of its characters.
 _IN_CALL: Final = re.compile(
     r"\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|#[^\n]*+|[()\[\]{}]", re.DOTALL
 )
 _LONG_KEY: Final = re.compile(r"(?:\.[^.\n]{0,40}+){41}")  # tomllib takes the square of its time
-_MARKED: Final = {"LoraConfig": {"use_peft": True}, "LLM": {"served_by_vllm": True}}
+_MARKED: Final[Mapping[str, Fields]] = {
+    "LoraConfig": {"use_peft": True}, "get_peft_model": {"use_peft": True},
+    "FastLanguageModel.from_pretrained": {"bnb_4bit_use_double_quant": True},  # as Unsloth does
+    "LLM": {"served_by_vllm": True},
+}  # fmt: skip
 _COMMAND: Final = re.compile(
     r"^[ \t]{0,40}(?:\$ )?(?:[A-Z_]++=\S++ ++)*+(?:vllm|python3?|torchrun|accelerate|deepspeed|trl|"
     r"docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*+(?: |$)",
@@ -137,7 +143,7 @@ def _calls(text: str) -> Fields:
         of_tokenizer = _TOKENIZER.search(text, max(0, match.start() - 40), match.start())
         if match[1] == "from_pretrained" and of_tokenizer:
             continue
-        if match[1] == "from_pretrained" and call.args:
+        if match[1].endswith("from_pretrained") and call.args:
             fields.setdefault("pretrained_model_name_or_path", _literal(call.args[0]))
         found = {each.arg: _literal(each.value) for each in call.keywords if each.arg}
         if match[1] == "LLM":
@@ -166,13 +172,16 @@ def _parsed(text: str) -> ast.Call | None:
 
 
 def _literal(node: ast.expr) -> object:
-    """Return a value that is written out, the last name of `torch.bfloat16`, else its source."""
-    if isinstance(node, ast.Attribute):
+    """Return a value that is written out, and the name of a dtype of torch; else UNWRITTEN."""
+    if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "torch":
         return node.attr
+    if isinstance(node, ast.Dict) and None not in node.keys:
+        keys = [_literal(key) for key in node.keys if key]
+        return dict(zip(map(str, keys), map(_literal, node.values), strict=True))
     try:
         return ast.literal_eval(node)
     except (MemoryError, RecursionError, TypeError, ValueError):
-        return f"<{type(node).__name__}>"
+        return UNWRITTEN
 
 
 def _command(text: str) -> Fields:
