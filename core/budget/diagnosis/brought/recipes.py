@@ -139,7 +139,7 @@ def read_recipe(kind: str, given: Mapping[str, Any]) -> Brought:
     names = [reading.facts.get(name, "") for name in ("model", "family", "flavor")]
     named = written_name(" ".join(filter(None, names)))
     model = _model(reading, named)
-    settings = _served(reading, model) if reading.row["work"] == "serve" else _settings(reading)
+    settings = _settings(reading, model)
     for text, found in (
         (_("The plan cannot hold: {fields}."), reading.beyond),
         (_("Not written out in the text: {fields}."), reading.unwritten),
@@ -217,15 +217,11 @@ _READERS: Final = {
 }  # fmt: skip
 
 
-def _named_alike(reading: _Reading) -> dict[str, Setting]:
-    facts = {name: reading.facts[name] for name in _SETTINGS if name in reading.facts}
-    return {"work": reading.row["work"], **facts}
-
-
 def _served(reading: _Reading, model: str) -> dict[str, Setting]:
     facts, notes = reading.facts, reading.notes
-    found = _named_alike(reading)
-    found |= {"weights": facts["served_dtype"]} if "served_dtype" in facts else {}
+    found: dict[str, Setting] = (
+        {"weights": facts["served_dtype"]} if "served_dtype" in facts else {}
+    )
     found |= {"devices": facts["tensor"]} if "tensor" in facts else {}
     notes.append(_("vLLM starts if one sequence of the longest context fits: one is counted."))
     if "cap" in facts:
@@ -240,9 +236,12 @@ def _served(reading: _Reading, model: str) -> dict[str, Setting]:
     return found
 
 
-def _settings(reading: _Reading) -> dict[str, Setting]:
+def _settings(reading: _Reading, model: str) -> dict[str, Setting]:
     facts = reading.facts
-    found = _named_alike(reading)
+    found: dict[str, Setting] = {"work": reading.row["work"]}
+    found |= {name: facts[name] for name in _SETTINGS if name in facts}
+    if found["work"] == "serve":
+        return found | _served(reading, model)
     if facts.get("stages", 1) > 1 and "micro_batch" in facts:
         found["batch"] = facts["micro_batch"]
     if facts.get("tensor", 1) > 1 and facts.get("sequence"):
@@ -343,10 +342,9 @@ def _lora(reading: _Reading) -> dict[str, Setting]:
         base = "int8_channel"
     targets = facts.get("every_matrix") or facts.get("targets")
     more = {"rank": facts.get("rank"), "targets": targets}
-    is_open = reading.open & {"four_bit", "eight_bit", "num_bits"}
-    return ({} if is_open else {"lora": base}) | {
-        name: value for name, value in more.items() if value
-    }
+    if not reading.open & {"four_bit", "eight_bit", "num_bits"}:
+        more["lora"] = base
+    return {name: value for name, value in more.items() if value}
 
 
 def _devices_and_step(facts: Facts) -> dict[str, Setting]:

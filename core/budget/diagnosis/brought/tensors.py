@@ -148,7 +148,7 @@ def brought_tensors(kind: str, tensors: Mapping[str, Tensor]) -> Brought:
     keys = models_as_wide(read_config(config)) if config else ()
     return Brought(
         kind=kind, model=keys[-1] if keys else "", config="" if keys else config,
-        settings=stored_as(sizes) if config else {},  # an adapter is in other bits than its model
+        settings=stored_as(sizes) if config else {},  # an adapter tells none of its model
         notes=tuple(_notes(tensors, config, keys)),
         items=counted_tensors(stored, numbers, _SOURCE),
     )  # fmt: skip

@@ -175,9 +175,9 @@ def _literal(node: ast.expr) -> object:
     """Return a value that is written out, and the name of a dtype of torch; else UNWRITTEN."""
     if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "torch":
         return node.attr
-    if isinstance(node, ast.Dict) and None not in node.keys:
-        keys = [_literal(key) for key in node.keys if key]
-        return dict(zip(map(str, keys), map(_literal, node.values), strict=True))
+    if isinstance(node, ast.Dict) and all(isinstance(key, ast.Constant) for key in node.keys):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {str(_literal(key)): _literal(value) for key, value in pairs if key}
     try:
         return ast.literal_eval(node)
     except (MemoryError, RecursionError, TypeError, ValueError):
@@ -194,13 +194,15 @@ def _command(text: str) -> Fields:
 
 
 def _flags(command: str) -> Fields:
-    words, fields = shlex.split(command, comments=True), {}
+    words = shlex.split(command, comments=True)
+    fields: Fields = {}
     if _SERVED.search(command):
         fields["served_by_vllm"] = True
         after = words.index("serve") + 1 if "serve" in words else len(words)
         if after < len(words) and not words[after].startswith("-"):
             fields["model"] = words.pop(after)
-    name, values = "", {"": [""]}
+    name = ""
+    values: dict[str, list[str]] = {name: []}  # of no flag
     for word in words:
         if flag := _FLAG.fullmatch(word):
             is_long = flag[1] == "--"

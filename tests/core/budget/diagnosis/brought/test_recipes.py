@@ -300,6 +300,8 @@ def test_what_is_not_written_out_is_neither_set_nor_called_impossible():
     ):  # fmt: skip
         assert name in note
     assert "?" not in note
+    keyed = read("TrainingArguments(bf16=True, fsdp_config={NAME: True}, optim=make())")
+    assert not any("object" in each for each in (*keyed.ignored, *keyed.notes))
 
 
 def test_deepspeed_inside_the_arguments_is_read_as_its_file_is():
