@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, Final
 
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import MAX_DEVICES
 from core.budget.diagnosis.brought.names import model_named, stored_words
 from core.budget.diagnosis.brought.record import Brought, Setting
-from core.budget.diagnosis.brought.texts import flat
+from core.budget.diagnosis.brought.texts import UNWRITTEN, flat
 from core.budget.recipe import MAX_TOKENS
 from core.budget.table import read_table
 from core.language import _
@@ -23,12 +24,14 @@ _TABLE: Final = read_table(__file__)
 _VALUES: Final[Mapping[str, Mapping[str, str]]] = _TABLE["values"]
 RECIPES: Final[Mapping[str, Any]] = _TABLE["recipes"]
 """Kind -> its marks, fields and what else is known of it; the surest marks first."""
+_SHARDERS: Final = {"deepspeed_file", "fsdp", "sharding", "launched"}
 _MOST: Final = {"devices": MAX_DEVICES, "batch": 4096, "rank": 256}
 _NOTHING: Final = ("", "auto", "none", "no", "false", "0", "-1", "null")
 _SETTINGS: Final = (
     *("length", "batch", "optimizer", "kind", "tensor", "stages", "context", "expert", "weights"),
     *("kv", "concurrency", "context_length"),
 )
+_SWITCHES: Final = ("bf16", "fp16", "param_dtype", "deepspeed_half")
 _MATRICES: Final = {
     frozenset({"q", "v"}): "qv",
     frozenset({"q", "k", "v", "o"}): "attention",
@@ -49,6 +52,8 @@ class _Reading:
     def __init__(self, kind: str) -> None:
         self.row = RECIPES[kind]
         self.facts: Facts = {}
+        self.open: set[str] = set()
+        self.unwritten: list[str] = []
         self.beyond: list[str] = []
         self.ignored: list[str] = []
         self.notes: list[str] = []
@@ -57,9 +62,13 @@ class _Reading:
 
     def read(self, name: str, value: object) -> None:
         """Take over one field."""
-        if name in self.row["fields"]:
-            facts = self.row["fields"][name]
-            for fact in facts if isinstance(facts, list) else [facts]:
+        facts = self.row["fields"].get(name, [])
+        facts = facts if isinstance(facts, list) else [facts]
+        if value is UNWRITTEN and (facts or self.known["beyond"].match(name)):
+            self._leave_open(*facts)
+            self.unwritten.append(written_name(name))
+        elif facts:
+            for fact in facts:
                 self._take(name, fact, value)
         elif _is_empty(value):
             return
@@ -74,16 +83,22 @@ class _Reading:
             return
         is_open = str(value).lower() == "auto"
         if is_open and (fact != "bf16" or fact in self.row.get("open", ())):
-            self.facts |= {fact: "open"} if fact in {"bf16", "fp16"} else {}
+            self._leave_open(fact)
             return
         found = _read_fact(fact, value)
         is_sharder = fact in {"fsdp", "deepspeed_file"}
         if found is None or (is_sharder and "offload" in str(value).lower()):
             self._cannot_hold(name, value)
+        if found is None:
+            self.open.add(fact)
         if found or (is_sharder and found is None):
             self.facts[fact] = found or "?"
         if is_open:
             self.notes.append(_("bf16 is “auto”: taken as on; a GPU without bfloat16 takes fp16."))
+
+    def _leave_open(self, *facts: str) -> None:
+        self.open |= {*facts}
+        self.facts |= {fact: "open" for fact in facts if fact in {"bf16", "fp16"}}
 
     def _cannot_hold(self, name: str, value: object) -> None:
         self.beyond.append(f"{written_name(name)} = {written_name(str(value))}")
@@ -117,17 +132,21 @@ def read_recipe(kind: str, given: Mapping[str, Any]) -> Brought:
     for name, value in fields.items():
         reading.read(name, value)
     reading.take_defaults("defaults", fields)
-    if reading.facts.get("adapter"):
+    if _is_adapted(reading.facts):
         reading.take_defaults("adapter_defaults", fields)
-    reading.facts = reading.row.get("implied", {}) | reading.facts
-    settings = _settings(reading)
+    implied = reading.row.get("implied", {})
+    reading.facts = {each: implied[each] for each in implied.keys() - reading.open} | reading.facts
     names = [reading.facts.get(name, "") for name in ("model", "family", "flavor")]
     named = written_name(" ".join(filter(None, names)))
-    if reading.beyond:
-        text = _("The plan cannot hold: {fields}.")
-        reading.notes.append(text.format(fields=_("; ").join(reading.beyond)))
+    model = _model(reading, named)
+    settings = _settings(reading, model)
+    for text, found in (
+        (_("The plan cannot hold: {fields}."), reading.beyond),
+        (_("Not written out in the text: {fields}."), reading.unwritten),
+    ):
+        reading.notes += [text.format(fields=_("; ").join(found))] if found else []
     return Brought(
-        kind=kind, model=_model(reading, named), named=named, settings=settings,
+        kind=kind, model=model, named=named, settings=settings,
         ignored=tuple(reading.ignored), notes=tuple(reading.notes),
     )  # fmt: skip
 
@@ -198,20 +217,38 @@ _READERS: Final = {
 }  # fmt: skip
 
 
-def _settings(reading: _Reading) -> dict[str, Setting]:
-    facts, work = reading.facts, reading.row["work"]
-    found: dict[str, Setting] = {"work": work}
+def _served(reading: _Reading, model: str) -> dict[str, Setting]:
+    facts, notes = reading.facts, reading.notes
+    found: dict[str, Setting] = (
+        {"weights": facts["served_dtype"]} if "served_dtype" in facts else {}
+    )
+    found |= {"devices": facts["tensor"]} if "tensor" in facts else {}
+    notes.append(_("vLLM starts if one sequence of the longest context fits: one is counted."))
+    if "cap" in facts:
+        text = _("max_num_seqs = {count} caps what its scheduler takes at once; not all must fit.")
+        notes.append(text.format(count=facts["cap"]))
+    if model and "context_length" not in facts.keys() | reading.open:
+        found["context_length"] = longest = MODELS[model].seq_len
+        text = _(
+            "Without max_model_len vLLM takes the model's own longest context: {count} tokens."
+        )
+        notes.append(text.format(count=f"{longest:,}"))
+    return found
+
+
+def _settings(reading: _Reading, model: str) -> dict[str, Setting]:
+    facts = reading.facts
+    found: dict[str, Setting] = {"work": reading.row["work"]}
     found |= {name: facts[name] for name in _SETTINGS if name in facts}
-    if work == "serve":
-        found |= {"weights": facts["served_dtype"]} if "served_dtype" in facts else {}
-        return found | ({"devices": facts["tensor"]} if "tensor" in facts else {})
+    if found["work"] == "serve":
+        return found | _served(reading, model)
     if facts.get("stages", 1) > 1 and "micro_batch" in facts:
         found["batch"] = facts["micro_batch"]
     if facts.get("tensor", 1) > 1 and facts.get("sequence"):
         found["sequence"] = True
     if "muon" in facts:
         found["optimizer"] = facts["muon"]
-    found |= _precision(reading) | _sharding(reading) | _checkpointing(reading) | _lora(facts)
+    found |= _precision(reading) | _sharding(reading) | _checkpointing(reading) | _lora(reading)
     return found | _devices_and_step(facts)
 
 
@@ -227,11 +264,11 @@ def _engine(reading: _Reading) -> str:
 
 def _precision(reading: _Reading) -> dict[str, Setting]:
     facts, engine = reading.facts, _engine(reading)
-    switches = [facts.get(name) for name in ("bf16", "fp16", "param_dtype")]
+    switches = [facts.get(name) for name in _SWITCHES]
     if facts.get("fp16") == "on":
         reading.notes.append(_("fp16 takes the bytes of bf16, which stands in the plan for it."))
     is_half = facts.get("dtype") == "half" or reading.row.get("loads_half")
-    if "pure" in facts or (is_half and "adapter" not in facts and not engine and "on" in switches):
+    if "pure" in facts or (is_half and not _is_adapted(facts) and not engine and "on" in switches):
         return {"precision": "pure_bf16"}
     if "on" not in switches:
         is_full = facts.get("dtype") == "full" or "engine" in reading.row
@@ -241,7 +278,7 @@ def _precision(reading: _Reading) -> dict[str, Setting]:
         more = {"reduce": facts["reduce"]} if "reduce" in facts else {}
         return {"precision": "fsdp2"} | more
     # Adapters in fp32 on frozen weights in 16 bits take the same 16 bytes each, and no copies.
-    if engine == "deepspeed" or "adapter" in facts:
+    if engine == "deepspeed" or _is_adapted(facts):
         return {"precision": "mixed_bf16"}
     if "dtype" not in facts and "param_dtype" not in facts:
         reading.notes.append(
@@ -265,8 +302,17 @@ def _sharding(reading: _Reading) -> dict[str, Setting]:
         reading.notes.append(text)
     if facts.get("replicate", 1) > 1 and engine == "fsdp":
         reading.notes.append(_("The plan cannot hold replicas of shards (HSDP): all are shards."))
-    if engine == "ddp" or (not engine and "per_node" in facts):  # torchrun alone
+    if engine == "ddp":
         return {"sharding": "0"}
+    if not engine and "deepspeed" in reading.row["fields"] and not reading.open & _SHARDERS:
+        text = _("It names neither FSDP nor DeepSpeed: plain data parallelism as far as it says.")
+        reading.notes.append(text)
+        return {"sharding": "0"}
+    if "default" in said:
+        is_piped = facts.get("stages", 1) > 1
+        said = ["2" if is_piped else "3"]
+        text = _("Under pipelines reshard_after_forward = default keeps the gathered weights.")
+        reading.notes += [text] if is_piped else []
     said += ["3"] if engine == "fsdp" else []
     return {"sharding": said[0]} if said else {}
 
@@ -281,9 +327,14 @@ def _checkpointing(reading: _Reading) -> dict[str, Setting]:
     return {"checkpointing": found} if found else {}
 
 
-def _lora(facts: Facts) -> dict[str, Setting]:
-    if "adapter" not in facts:
-        return {}
+def _is_adapted(facts: Facts) -> bool:
+    return bool(facts.get("adapter") == "lora")
+
+
+def _lora(reading: _Reading) -> dict[str, Setting]:
+    facts = reading.facts
+    if not _is_adapted(facts):
+        return {"lora": "none"} if facts.get("adapter") == "none" else {}
     base = "bfloat16"
     if "four_bit" in facts or facts.get("num_bits") == "4":
         base = "nf4_double_quant" if facts.get("double") == "on" else "nf4"
@@ -291,7 +342,9 @@ def _lora(facts: Facts) -> dict[str, Setting]:
         base = "int8_channel"
     targets = facts.get("every_matrix") or facts.get("targets")
     more = {"rank": facts.get("rank"), "targets": targets}
-    return {"lora": base} | {name: value for name, value in more.items() if value}
+    if not reading.open & {"four_bit", "eight_bit", "num_bits"}:
+        more["lora"] = base
+    return {name: value for name, value in more.items() if value}
 
 
 def _devices_and_step(facts: Facts) -> dict[str, Setting]:

@@ -32,7 +32,7 @@ _NUMBERS: Final = Formula("num_params")
 _FILE: Final = Formula("total_size")
 _SOURCE: Final = N_("names, shapes and dtypes in the file's header")
 _LAYER: Final = re.compile(r"(?:.*\.)?layers\.(\d{1,5})\.(.+)")
-_LINE: Final = re.compile(r"\W*([A-Za-z_]\w*(?:\.\w+)+)\W.*?[\[(](\d[\d, ]*)[\])]")
+_LINE: Final = re.compile(r"\W*([A-Za-z_]\w*+(?:\.\w++)++)\W.*?[\[(](\d[\d, ]*+)[\])]")
 _DTYPE: Final = re.compile(r"\b(?:torch\.)?(" + "|".join(_TORCH) + r")\b")
 _ANY_CONTEXT: Final = 131_072  # no shape tells how long a text the model was made for
 _SIZES: Final = (
@@ -148,7 +148,8 @@ def brought_tensors(kind: str, tensors: Mapping[str, Tensor]) -> Brought:
     keys = models_as_wide(read_config(config)) if config else ()
     return Brought(
         kind=kind, model=keys[-1] if keys else "", config="" if keys else config,
-        settings=stored_as(sizes), notes=tuple(_notes(sizes, config, keys)),
+        settings=stored_as(sizes) if config else {},  # an adapter tells none of its model
+        notes=tuple(_notes(tensors, config, keys)),
         items=counted_tensors(stored, numbers, _SOURCE),
     )  # fmt: skip
 
@@ -168,11 +169,13 @@ def stored_as(sizes: Mapping[str, int]) -> dict[str, Setting]:
     return {"weights": _WIDE[most]} if is_nearly_all and most in _WIDE else {}
 
 
-def _notes(sizes: Mapping[str, int], config: str, keys: tuple[str, ...]) -> Iterator[str]:
-    if any(dtype[:1] in _CODES for dtype in sizes):
+def _notes(tensors: Mapping[str, Tensor], config: str, keys: tuple[str, ...]) -> Iterator[str]:
+    if any(tensor.dtype[:1] in _CODES for tensor in tensors.values()):
         yield _("Whole numbers are codes of quantized weights: they are counted as bytes alone.")
     if len(keys) > 1:
         yield _("Built alike: {models}.").format(models=_(", ").join(keys))
+    elif any(".lora_A." in name or ".lora_B." in name for name in tensors):
+        yield _("These are the matrices of an adapter (LoRA), not of the model that it adapts.")
     elif not config:
         yield _("These are not all tensors of a model like Llama: bring its config.json too.")
     elif not keys:

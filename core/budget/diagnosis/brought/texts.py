@@ -22,25 +22,44 @@ MAX_RECIPE: Final = 1 << 16  # characters
 MAX_DEPTH: Final = 40
 MAX_ALIASES: Final = 10
 MAX_FIELDS: Final = 10_000
+UNWRITTEN: Final = object()
+"""Stands for a value that only the run would know: `args.batch_size`."""
+MAX_CALLS: Final = 50
+MAX_CALL: Final = 1 << 13  # characters
 # What PyYAML's constructors let through of texts that are no YAML, beside its own errors.
 _DAMAGE: Final = (
     yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
     ValueError,
 )  # fmt: skip
 _CALL: Final = re.compile(
-    r"\b(\w*TrainingArguments|(?:SFT|DPO|Reward|GRPO|KTO|ORPO)Config|LoraConfig|"
-    r"BitsAndBytesConfig|from_pretrained|LLM)\s*\("
+    r"\b(\w{0,40}TrainingArguments|(?:SFT|DPO|Reward|GRPO|KTO|ORPO)Config|LoraConfig|"
+    r"BitsAndBytesConfig|(?:FastLanguageModel\.)?from_pretrained|get_peft_model|LLM)\s{0,40}\("
 )
-_IN_CALL: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|#[^\n]*|[()\[\]{}]")
-_MARKED: Final = {"LoraConfig": {"use_peft": True}, "LLM": {"served_by_vllm": True}}
+# Every repetition is possessive or short: no text makes one start over at each of its characters.
+_IN_CALL: Final = re.compile(
+    r"\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|#[^\n]*+|[()\[\]{}]", re.DOTALL
+)
+_LONG_KEY: Final = re.compile(r"(?:\.[^.\n]{0,40}+){41}")  # tomllib takes the square of its time
+_MARKED: Final[Mapping[str, Fields]] = {
+    "LoraConfig": {"use_peft": True}, "get_peft_model": {"use_peft": True},
+    "FastLanguageModel.from_pretrained": {"bnb_4bit_use_double_quant": True},  # as Unsloth does
+    "LLM": {"served_by_vllm": True},
+}  # fmt: skip
 _COMMAND: Final = re.compile(
-    r"^\s*(?:\$ )?(?:[A-Z_]+=\S+ +)*(?:vllm|python3?|torchrun|accelerate|deepspeed|trl|"
-    r"docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*(?: |$)",
+    r"^[ \t]{0,40}(?:\$ )?(?:[A-Z_]++=\S++ ++)*+(?:vllm|python3?|torchrun|accelerate|deepspeed|trl|"
+    r"docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*+(?: |$)",
     re.MULTILINE,
 )
-_FLAG: Final = re.compile(r"(?:--|-(?=(?:tp|pp|q)\b))([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
-_SHORT: Final = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "q": "quantization"}
-_PROGRAMS: Final = ("&&", ";", "|", "launch", "serve", "train", "sft", "dpo")
+_END: Final = re.compile(  # of a command, outside of what is quoted
+    r"\"(?:\\.|[^\"\\])*+\"?|(?<!\w)'[^']*+'?|(?<!\S)#[^\n]*+|(\s\d?>|[|;&]|```|\n[ \t]*+\n)",
+    re.DOTALL,
+)
+_FLAG: Final = re.compile(r"(--?)([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
+_SHORT: Final = {
+    "tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "dp": "data_parallel_size",
+    "q": "quantization",
+}  # fmt: skip
+_PROGRAMS: Final = ("launch", "serve", "train", "sft", "dpo")
 _SERVED: Final = re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b")
 _TOKENIZER: Final = re.compile(r"(?:Tokenizer|Processor)\.$")
 
@@ -76,7 +95,7 @@ def json_fields(text: str) -> Fields:
 
 def recipe_fields(text: str) -> Fields | None:
     """Return the fields of a command line, of calls in Python, of TOML or of YAML; else None."""
-    readers: tuple[Callable[[str], object], ...] = (_calls, _command, tomllib.loads, _yaml)
+    readers: tuple[Callable[[str], object], ...] = (_calls, _command, _toml, _yaml)
     for read in readers:
         try:
             found = read(text)
@@ -86,6 +105,10 @@ def recipe_fields(text: str) -> Fields | None:
         if isinstance(found, dict) and found and _is_short(found):
             return found
     return None
+
+
+def _toml(text: str) -> object:
+    return {} if _LONG_KEY.search(text) else tomllib.loads(text)
 
 
 def _yaml(text: str) -> object:
@@ -113,14 +136,14 @@ def flat(fields: Mapping[Any, Any], before: str = "", depth: int = 0) -> Iterato
 
 def _calls(text: str) -> Fields:
     fields: Fields = {}
-    for match in _CALL.finditer(text):
+    for match in islice(_CALL.finditer(text), MAX_CALLS):
         call = _parsed(text[match.start() : _end_of_call(text, match.end())])
         if call is None or not (call.keywords or call.args):
             continue
         of_tokenizer = _TOKENIZER.search(text, max(0, match.start() - 40), match.start())
         if match[1] == "from_pretrained" and of_tokenizer:
             continue
-        if match[1] == "from_pretrained" and call.args:
+        if match[1].endswith("from_pretrained") and call.args:
             fields.setdefault("pretrained_model_name_or_path", _literal(call.args[0]))
         found = {each.arg: _literal(each.value) for each in call.keywords if each.arg}
         if match[1] == "LLM":
@@ -133,11 +156,11 @@ def _calls(text: str) -> Fields:
 
 def _end_of_call(text: str, start: int) -> int:
     depth = 1
-    for match in _IN_CALL.finditer(text, start):
+    for match in _IN_CALL.finditer(text, start, start + MAX_CALL):
         depth += (match[0] in "([{") - (match[0] in ")]}")
         if depth == 0 or depth > MAX_DEPTH:
             return match.end()
-    return len(text)
+    return start
 
 
 def _parsed(text: str) -> ast.Call | None:
@@ -149,35 +172,45 @@ def _parsed(text: str) -> ast.Call | None:
 
 
 def _literal(node: ast.expr) -> object:
-    """Return a value that is written out, the last name of `torch.bfloat16`, else its source."""
-    if isinstance(node, ast.Attribute):
+    """Return a value that is written out, and the name of a dtype of torch; else UNWRITTEN."""
+    if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "torch":
         return node.attr
+    if isinstance(node, ast.Dict) and all(isinstance(key, ast.Constant) for key in node.keys):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {str(_literal(key)): _literal(value) for key, value in pairs if key}
     try:
         return ast.literal_eval(node)
     except (MemoryError, RecursionError, TypeError, ValueError):
-        return f"<{type(node).__name__}>"
+        return UNWRITTEN
 
 
 def _command(text: str) -> Fields:
-    if not _COMMAND.search(text):
-        return {}
-    words = shlex.split(text.replace("\\\n", " "), comments=True)
+    whole = _END.sub(lambda found: "\0" if found[1] else found[0], text.replace("\\\n", " "))
     fields: Fields = {}
-    if _SERVED.search(text):
+    for part in whole.split("\0"):
+        if begin := _COMMAND.search(part):
+            fields |= _flags(part[begin.start() :])
+    return fields
+
+
+def _flags(command: str) -> Fields:
+    words = shlex.split(command, comments=True)
+    fields: Fields = {}
+    if _SERVED.search(command):
         fields["served_by_vllm"] = True
         after = words.index("serve") + 1 if "serve" in words else len(words)
         if after < len(words) and not words[after].startswith("-"):
             fields["model"] = words.pop(after)
     name = ""
+    values: dict[str, list[str]] = {name: []}  # of no flag
     for word in words:
         if flag := _FLAG.fullmatch(word):
-            name = flag[1].replace("-", "_")
-            name = _SHORT.get(name, name) if not word.startswith("--") else name
-            fields[name] = True if flag[2] is None else flag[2]
-        elif word.endswith(".py") or word in _PROGRAMS or word == "-m":
+            is_long = flag[1] == "--"
+            name = flag[2].replace("-", "_") if is_long else _SHORT.get(flag[2], "")
+            values[name] = [] if flag[3] is None else [flag[3]]
+        elif word.endswith(".py") or word in _PROGRAMS:
             name = ""
-        elif name:
-            before = fields[name]
-            several = [*before, word] if isinstance(before, list) else [before, word]
-            fields[name] = word if before is True else several
-    return fields
+        else:
+            values[name].append(word)
+    del values[""]
+    return fields | {name: each if each[1:] else (*each, True)[0] for name, each in values.items()}

@@ -29,7 +29,8 @@ EXPECTED = {
     "CALLS": (
         "training_arguments", "llama-2-7b",
         {"length": 2048, "batch": 4, "optimizer": "adam8bit", "precision": "mixed_bf16",
-         "checkpointing": "full", "lora": "nf4_double_quant", "rank": 16, "targets": "qv"},
+         "checkpointing": "full", "lora": "nf4_double_quant", "rank": 16, "targets": "qv",
+         "sharding": "0"},
         ("dropout_plan",),
     ),
     "COMMAND": (
@@ -41,7 +42,7 @@ EXPECTED = {
     "ARGUMENTS_YAML": (
         "training_arguments", "",
         {"length": 1024, "batch": 8, "optimizer": "adafactor", "precision": "autocast_bf16",
-         "checkpointing": "none"},
+         "checkpointing": "none", "sharding": "0"},
         (),
     ),
     "ACCELERATE_FSDP": (
@@ -54,25 +55,26 @@ EXPECTED = {
     "AXOLOTL": (
         "axolotl", "llama-3-8b",
         {"length": 4096, "batch": 2, "optimizer": "adamw", "precision": "mixed_bf16",
-         "checkpointing": "full", "lora": "nf4_double_quant", "rank": 32, "targets": "all"},
+         "checkpointing": "full", "lora": "nf4_double_quant", "rank": 32, "targets": "all",
+         "sharding": "0"},
         ("my_own_switch",),
     ),
     "AXOLOTL_FULL": (
         "axolotl", "llama-3.1-8b",
         {"length": 8192, "batch": 1, "optimizer": "adamw", "kind": "fused", "precision": "fsdp2",
-         "sharding": "2", "checkpointing": "full"},
+         "sharding": "2", "checkpointing": "full", "lora": "none"},
         (),
     ),
     "LLAMA_FACTORY": (
         "llama_factory", "llama-3-8b",
         {"length": 2048, "batch": 1, "precision": "mixed_bf16", "checkpointing": "full",
-         "lora": "nf4_double_quant", "rank": 8, "targets": "all"},
+         "lora": "nf4_double_quant", "rank": 8, "targets": "all", "sharding": "0"},
         ("my_field",),
     ),
     "LLAMA_FACTORY_FULL": (
         "llama_factory", "qwen2.5-7b",
         {"length": 2048, "batch": 1, "precision": "mixed_bf16", "sharding": "3",
-         "checkpointing": "none"},
+         "checkpointing": "none", "lora": "none"},
         (),
     ),
     "TORCHTITAN": (
@@ -85,19 +87,21 @@ EXPECTED = {
     ),
     "VLLM": (
         "vllm", "llama-3.1-70b",
-        {"work": "serve", "tensor": 4, "devices": 4, "context_length": 32768, "concurrency": 64,
+        {"work": "serve", "tensor": 4, "devices": 4, "context_length": 32768, "concurrency": 1,
          "kv": "float8_e4m3fn"},
         ("my_plugin",),
     ),
     "VLLM_MODULE": (
         "vllm", "llama-2-13b",
-        {"work": "serve", "tensor": 2, "devices": 2, "context_length": 4000,
+        {"work": "serve", "tensor": 2, "devices": 2, "context_length": 4000, "concurrency": 1,
          "weights": "int4_group128_affine"},
         (),
     ),
     "VLLM_PYTHON": (
         "vllm", "qwen3-8b",
-        {"work": "serve", "tensor": 2, "devices": 2, "context_length": 16384}, (),
+        {"work": "serve", "tensor": 2, "devices": 2, "context_length": 16384,
+         "concurrency": 1},
+        (),
     ),
 }  # fmt: skip
 
@@ -195,7 +199,7 @@ def test_adapters_leave_no_autocast_copies_of_frozen_weights_in_the_plan():
         ("AXOLOTL_FULL", "bf16: true", "bfloat16: true", "precision", "pure_bf16"),
         ("AXOLOTL_FULL", "fsdp:\n  - full_shard\n  - auto_wrap", "deepspeed: zero3_bf16.json",
          "precision", "mixed_bf16"),
-        ("AXOLOTL", "adapter: qlora", "adapter:", "lora", None),
+        ("AXOLOTL", "adapter: qlora", "adapter:", "lora", "none"),
         ("AXOLOTL", "4bit: true\nload_in_8bit: false", "8bit: true", "lora", "int8_channel"),
         ("COMMAND", '--fsdp "full_shard auto_wrap"', "", "sharding", "0"),
         ("DEEPSPEED", '"enabled": true', '"enabled": false', "precision", "fp32"),
@@ -214,6 +218,24 @@ def test_adapters_leave_no_autocast_copies_of_frozen_weights_in_the_plan():
         ("VLLM", "vllm serve", "docker run vllm/vllm-openai:v1 --model", "tensor", 4),
         ("DEEPSPEED", '"train_batch_size": 128', '"train_batch_size": 100', "devices", None),
         ("LLAMA_FACTORY_FULL", "finetuning_type: full", "finetuning_type: freeze", "lora", None),
+        ("AXOLOTL", "adapter: qlora", "adapter: dora", "lora", None),
+        ("AXOLOTL", "adapter: qlora\n", "", "lora", "none"),
+        ("AXOLOTL", "deepspeed:\n", "deepspeed: mine.json\n", "sharding", None),
+        ("DEEPSPEED", '"stage": 3, ', "", "sharding", "0"),
+        ("DEEPSPEED", '"stage": 3, ', '"stage": 7, ', "sharding", None),
+        ("DEEPSPEED_AUTO", '"zero_optimization": {', '"zero_optimization": false, "a": {',
+         "sharding", "0"),
+        ("COMMAND", '--fsdp "full_shard auto_wrap"', "--config_file fsdp.yaml", "sharding", None),
+        ("VLLM", "--tensor-parallel-size 4", "", "devices", 1),
+        ("VLLM", "--max-model-len 32768", "", "context_length", 131_072),
+        ("VLLM", "--max-model-len 32768", "--max-model-len auto", "context_length", None),
+        ("TORCHTITAN", "pipeline_parallel_degree = 1", "pipeline_parallel_degree = 2", "sharding",
+         "2"),
+        ("TORCHTITAN", "pipeline_parallel_degree = 1",
+         'pipeline_parallel_degree = 2\nfsdp_reshard_after_forward = "default"', "sharding", "2"),
+        ("TORCHTITAN", "pipeline_parallel_degree = 1",
+         'pipeline_parallel_degree = 2\nfsdp_reshard_after_forward = "always"', "sharding", "3"),
+        ("CALLS", "load_in_4bit=True", "load_in_4bit=args.quantized", "lora", None),
     ],
 )  # fmt: skip
 def test_one_changed_field_changes_what_it_means(name, before, after, setting, value):
@@ -246,3 +268,70 @@ def test_a_model_is_named_only_where_the_whole_name_is_known():
         "microsoft/Phi-3-mini-128k-instruct", "llama", "8b",
     ):  # fmt: skip
         assert model_named(name) == "", name
+
+
+def test_what_a_file_leaves_out_is_said_where_it_is_taken():
+    assert any("FSDP" in each for each in read(TEXTS["AXOLOTL"]).notes)
+    assert any("64" in each for each in read(TEXTS["VLLM"]).notes)
+    found = read("vllm serve mine/unknown --max-num-seqs 8")
+    assert dict(found.settings) == {"work": "serve", "tensor": 1, "devices": 1, "concurrency": 1}
+    longest = read("vllm serve meta-llama/Llama-3.1-8B")
+    assert any("131,072" in each for each in longest.notes)
+    piped = TEXTS["TORCHTITAN"].replace(
+        "pipeline_parallel_degree = 1", "pipeline_parallel_degree = 2"
+    )
+    assert any("reshard_after_forward" in each for each in read(piped).notes)
+    assert not any("reshard_after_forward" in each for each in read(TEXTS["TORCHTITAN"]).notes)
+
+
+def test_what_is_not_written_out_is_neither_set_nor_called_impossible():
+    found = read(
+        "model = AutoModelForCausalLM.from_pretrained(model_id, torch_dtype=torch.bfloat16)\n"
+        "args = TrainingArguments(output_dir=args.out, per_device_train_batch_size=args.batch_size,"
+        " bf16=torch.cuda.is_bf16_supported(), fp16=False, deepspeed=args.deepspeed,"
+        " gradient_accumulation_steps=4, use_liger_kernel=args.liger)"
+    )
+    assert dict(found.settings) == TRAIN
+    assert (found.model, found.named, found.ignored) == ("", "", ())
+    (note,) = found.notes
+    for name in (
+        "per_device_train_batch_size", "bf16", "pretrained_model_name_or_path", "deepspeed",
+        "use_liger_kernel",
+    ):  # fmt: skip
+        assert name in note
+    assert "?" not in note
+    keyed = read("TrainingArguments(bf16=True, fsdp_config={NAME: True}, optim=make())")
+    assert not any("object" in each for each in (*keyed.ignored, *keyed.notes))
+
+
+def test_deepspeed_inside_the_arguments_is_read_as_its_file_is():
+    found = read(
+        "TrainingArguments(per_device_train_batch_size=1, bf16=args.half, deepspeed={"
+        '"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"}},'
+        '"bf16": {"enabled": True}, "train_batch_size": n})'
+    )
+    assert dict(found.settings) == TRAIN | {
+        "batch": 1, "sharding": "3", "precision": "mixed_bf16",
+    }  # fmt: skip
+    assert any("offload_optimizer.device = cpu" in each for each in found.notes)
+    auto = read(
+        "TrainingArguments(per_device_train_batch_size=1, bf16=False,"
+        ' deepspeed={"zero_optimization": {"stage": 2}, "bf16": {"enabled": "auto"}})'
+    )
+    assert auto.settings["sharding"] == "2"
+    assert "precision" not in auto.settings
+
+
+def test_a_notebook_of_unsloth_is_read():
+    found = read(
+        "model, tokenizer = FastLanguageModel.from_pretrained("
+        'model_name="unsloth/Meta-Llama-3.1-8B-bnb-4bit", max_seq_length=2048, load_in_4bit=True)\n'
+        "model = FastLanguageModel.get_peft_model(model, r=16, lora_alpha=16, target_modules=["
+        '"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],'
+        ' use_gradient_checkpointing="unsloth", random_state=3407)'
+    )
+    assert (found.model, found.ignored) == ("llama-3.1-8b", ())
+    assert dict(found.settings) == TRAIN | {
+        "length": 2048, "checkpointing": "full", "lora": "nf4_double_quant", "rank": 16,
+        "targets": "all", "sharding": "0",
+    }  # fmt: skip

@@ -71,6 +71,19 @@ def test_a_part_of_a_checkpoint_is_no_model():
     assert "config.json" in found.notes[0]
 
 
+def test_an_adapter_says_nothing_of_the_format_of_its_model():
+    layer = "base_model.model.model.layers.0.self_attn.q_proj"
+    fields = {
+        f"{layer}.lora_A.weight": {"dtype": "F32", "shape": [8, 64], "data_offsets": [0, 2048]},
+        f"{layer}.lora_B.weight": {"dtype": "F32", "shape": [64, 8], "data_offsets": [2048, 4096]},
+    }
+    text = json.dumps(fields).encode()
+    found = read_brought(struct.pack("<Q", len(text)) + text)
+    assert (found.settings, found.config, amounts(found)["parameters"]) == ({}, "", 1024)
+    assert len(found.notes) == 1
+    assert "LoRA" in found.notes[0]
+
+
 def test_codes_of_quantized_weights_are_bytes_but_no_parameters():
     fields = {"a.weight": {"dtype": "U8", "shape": [100, 1], "data_offsets": [0, 100]}}
     text = json.dumps(fields).encode()
