@@ -82,13 +82,12 @@ def choose_case() -> Case:
 
 def _choose_file() -> File | None:
     """Show the place for a file and return the file that lies there, instead of the text."""
-    if is_hidden(ASK.page, "file"):
+    if is_hidden(ASK.page, "file") or locked():
         return None
     file = st.file_uploader(
         _("A file: a recipe, a config.json, a log, the beginning of a checkpoint"),
         key=ASK.key("file"),
         max_upload_size=MAX_MEGABYTES,
-        disabled=locked(),
         label_visibility="collapsed",
     )
     return File(name=file.name, content=file.getvalue()) if file else None
