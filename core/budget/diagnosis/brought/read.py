@@ -104,14 +104,14 @@ def _decoded(content: bytes, name: str) -> str:
 
 def _file(name: str) -> str:
     plain = "".join(mark for mark in name if mark.isalnum() or mark in " ._-")
-    return plain[:60] or _("The file")
+    return plain[:60] or _("This")
 
 
 def _unknown(name: str) -> ValueError:
     return ValueError(
         _(
-            "{name} is nothing that is read here: bring a config.json, a safetensors or GGUF file, "
-            "printed shapes, or a recipe of the Trainer, DeepSpeed, Accelerate, axolotl, "
-            "LLaMA-Factory, torchtitan or vLLM."
+            "{name} is nothing that is read here: bring an out-of-memory error, lines of a log, a "
+            "config.json, a safetensors or GGUF file, printed shapes, or a recipe of the Trainer, "
+            "DeepSpeed, Accelerate, axolotl, LLaMA-Factory, torchtitan or vLLM."
         ).format(name=_file(name))
     )
