@@ -22,6 +22,7 @@ from core.budget.diagnosis.out_of_memory import OutOfMemory
 from core.budget.diagnosis.planned import planned, taken_from
 from core.budget.diagnosis.recognise import Told, recognise
 from core.budget.diagnosis.sentences import (
+    elsewhere_sentence,
     measured_sentence,
     out_of_memory_sentence,
     product,
@@ -120,6 +121,8 @@ def _answer(told: Told, plan: Plan) -> dict[str, Any]:
     if isinstance(told, OutOfMemory):
         suspects = find_suspects(told, plan.spec, plan.recipe, plan.cluster)
         others = [f"{what(each)}: {product(each)}" for each in suspects[1:]]
+        if not suspects and (instead := elsewhere_sentence(told, plan)):
+            others.append(instead)
         return {"sentence": out_of_memory_sentence(told, suspects, plan), "notes": others}
     if isinstance(told, MeasuredPeak):
         return {"sentence": measured_sentence(told, predicted(plan))}

@@ -7,13 +7,14 @@ from typing import Final
 from core.budget.diagnosis.measured import MeasuredPeak
 from core.budget.diagnosis.out_of_memory import OutOfMemory
 from core.budget.diagnosis.snapshot.answer import Snapshot
-from core.budget.diagnosis.suspects import TENSORS, Suspect
+from core.budget.diagnosis.suspects import TENSORS, Suspect, most_in_segment, suspects_elsewhere
 from core.budget.item import Item
 from core.budget.planning.plan import Plan
 from core.language import N_, _
 from core.units import ByteUnit, format_bytes, format_percent
 
 WIDTHS: Final = {2: N_("16 bits"), 4: N_("fp32")}
+_MOST_MODELS: Final = 3
 _CEILING: Final = re.compile(r"ceil\(([^)]*)\)")
 
 
@@ -21,17 +22,7 @@ def out_of_memory_sentence(
     told: OutOfMemory, suspects: Sequence[Suspect], plan: Plan, unit: ByteUnit = "GiB"
 ) -> str:
     """Return what was asked for, and what was in tensors already."""
-    asked = exact(told.requested.num_bytes, unit)
-    if suspects:
-        is_rounded = told.requested.agrees(suspects[0].item.num_bytes) is False
-        text = _("{asked} is the size of {what}: {product} bytes")
-        if is_rounded:
-            text = _("{asked} is the size of {what}, rounded up as torch asks: {product} bytes")
-        first = text.format(asked=asked, what=what(suspects[0]), product=product(suspects[0]))
-    else:
-        first = _("No tensor of {model} that is counted here has the size {asked}").format(
-            model=plan.spec.name, asked=asked
-        )
+    first = _on_request(told, suspects, plan.spec.name, unit)
     if told.allocated is None:
         return first
     if told.total is None:
@@ -43,6 +34,36 @@ def out_of_memory_sentence(
             held=exact(told.allocated.num_bytes, unit), total=exact(told.total.num_bytes, unit)
         )
     return first + _("; ") + held
+
+
+def _on_request(told: OutOfMemory, suspects: Sequence[Suspect], model: str, unit: ByteUnit) -> str:
+    if most := most_in_segment(told):
+        text = _("{asked} is what torch asks for any tensor below {most}: it does not tell which")
+        if suspects:
+            text = _("{asked} is what torch asks for any tensor below {most}, such as {what}")
+    elif not suspects:
+        text = _("No tensor of {model} that is counted here has the size {asked}")
+    elif told.requested.agrees(suspects[0].item.num_bytes):
+        text = _("{asked} is the size of {what}: {product} bytes")
+    else:
+        text = _("{asked} is the size of {what}, rounded up as torch asks: {product} bytes")
+    words = {"what": what(suspects[0]), "product": product(suspects[0])} if suspects else {}
+    asked, bound = exact(told.requested.num_bytes, unit), format_bytes(most, unit)
+    return text.format(asked=asked, most=bound, model=model, **words)
+
+
+def elsewhere_sentence(told: OutOfMemory, plan: Plan) -> str:
+    """Return which other models have a tensor of the requested size; "" where none has one."""
+    found = suspects_elsewhere(told, plan.recipe, plan.cluster)
+    shown = [
+        f"{name}, {what(suspect)} ({product(suspect)})"
+        for name, suspect in list(found.items())[:_MOST_MODELS]
+    ]
+    if not shown:
+        return ""
+    text = _("This is the size of a tensor of other models: {tensors}. If it was one of these, "
+             "choose it.")  # fmt: skip
+    return text.format(tensors=_("; ").join(shown))
 
 
 def exact(num_bytes: int, unit: ByteUnit = "GiB") -> str:

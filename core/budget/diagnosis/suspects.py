@@ -9,11 +9,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
 from core.budget.diagnosis.out_of_memory import OutOfMemory, Told
 from core.budget.item import Formula, Item, Number, counted
 from core.budget.recipe import TrainingRecipe
-from core.budget.training.caching_allocator import segment_size
+from core.budget.training.caching_allocator import (
+    LARGE,
+    LARGE_SEGMENT,
+    SMALL,
+    SMALL_SEGMENT,
+    segment_size,
+)
 from core.budget.weights.parameters import counts
 from core.language import N_
 from core.models.spec import ModelSpec
@@ -90,6 +97,33 @@ def find_suspects(
             seen.add(key)
             found.append(suspect)
     return tuple(found)
+
+
+def most_in_segment(told: OutOfMemory) -> int:
+    """Return the most bytes of the tensors that share a segment of this size, 0 of a tensor's own.
+
+    Of such a segment the size tells no tensor.
+    """
+    if told.allocator == "cuda":
+        for segment, most in ((SMALL_SEGMENT, SMALL), (LARGE_SEGMENT, LARGE)):
+            if told.requested.agrees(segment):
+                return most
+    return 0
+
+
+def suspects_elsewhere(
+    told: OutOfMemory, recipe: TrainingRecipe, cluster: Cluster
+) -> Mapping[str, Suspect]:
+    """Return the models of the catalogue that have a tensor of the requested size, and which.
+
+    A product of the same numbers stands once, under the first model that has it; weights stand
+    before activations.
+    """
+    first: dict[str, tuple[str, Suspect]] = {}
+    for spec in () if most_in_segment(told) else MODELS.values():
+        for suspect in find_suspects(told, spec, recipe, cluster)[:1]:
+            first.setdefault(suspect.item.substituted, (spec.name, suspect))
+    return dict(sorted(first.values(), key=lambda found: found[1].num_tokens > 0))
 
 
 def matrices(spec: ModelSpec) -> Mapping[str, tuple[int, int]]:

@@ -16,8 +16,6 @@ from pages.shared.tensors.refused_inputs import refused_inputs
 
 _ROOM: Final = 1.4  # of the longest bar: its number stands beside it
 _ROW: Final = 3.2  # of the text's size
-MEANINGS: Final = ("measured", "exact")
-"""Colours of what the log tells and of what stands beside it."""
 
 
 def show_log(told: Log, plan: Plan) -> Shown:
@@ -46,10 +44,10 @@ def _amount(item: Item) -> str:
 
 
 def numbers_picture(answer: LogAnswer, look: Look) -> Picture:
-    """Return a bar for each number, those of the log first."""
+    """Return a bar for each number, those of the log first; its colour says of what kind it is."""
     drawing, items = Drawing(), compared(answer)
     labels = [_(each.name) for each in items]
-    colors = [look.color(MEANINGS[each not in answer.headline]) for each in items]
+    colors = [look.color(each.kind.replace(" ", "_")) for each in items]
     drawing.bar(
         x=[each.amount for each in items], y=labels, orientation="h", marker={"color": colors},
         hovertemplate="%{y}: %{x:,.4g}<extra></extra>", showlegend=False,

@@ -5,7 +5,13 @@ from typing import Final
 
 from core.budget.diagnosis.moments import moment_of, step_totals
 from core.budget.diagnosis.out_of_memory import OutOfMemory
-from core.budget.diagnosis.sentences import exact, out_of_memory_sentence, product, what
+from core.budget.diagnosis.sentences import (
+    elsewhere_sentence,
+    exact,
+    out_of_memory_sentence,
+    product,
+    what,
+)
 from core.budget.diagnosis.suspects import Suspect, find_suspects, held_states
 from core.budget.item import Item
 from core.budget.planning.plan import Count, Plan
@@ -73,6 +79,8 @@ def _notes(
         others = _("; ").join(f"{what(each)} ({product(each)})" for each in suspects[1:])
         notes.append(_("The same size has also: {others}.").format(others=others))
     if not suspects:
+        instead = elsewhere_sentence(told, plan)
+        notes.extend([instead] if instead else [])
         notes.append(
             _(
                 "Set the model, the sequence length, the batch and the number of devices as they "

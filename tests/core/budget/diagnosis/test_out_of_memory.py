@@ -8,6 +8,7 @@ from core.budget import DEVICES, MODELS
 from core.budget.cluster import Cluster
 from core.budget.diagnosis.moments import moment_of, step_totals
 from core.budget.diagnosis.out_of_memory import Told, read_out_of_memory
+from core.budget.diagnosis.sentences import elsewhere_sentence, out_of_memory_sentence
 from core.budget.diagnosis.suspects import find_suspects, held_states
 from core.budget.planning.plan import Plan
 from core.budget.recipe import TrainingRecipe
@@ -129,6 +130,35 @@ def test_where_nothing_has_the_size_nothing_is_found():
     told = read_out_of_memory("CUDA out of memory. Tried to allocate 3.33 GiB")
     cluster = Cluster(device=DEVICES["a100-80gb"])
     assert find_suspects(told, MODELS["llama-2-7b"], TrainingRecipe(), cluster) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            "20.00 MiB",
+            "20.00 MiB is what torch asks for any tensor below 10.0 MiB, such as the key",
+        ),
+        ("2.00 MiB", "2.00 MiB is what torch asks for any tensor below 1.00 MiB: it does not tell"),
+        ("1002.00 MiB", "1002.00 MiB is the size of the token embedding or the head, 16 bits: "),
+    ],
+)
+def test_the_size_of_a_shared_segment_accuses_no_tensor(asked, said):
+    told = read_out_of_memory(f"CUDA out of memory. Tried to allocate {asked}")
+    plan = Plan(spec=MODELS["llama-3.1-8b"], cluster=Cluster(device=DEVICES["a100-80gb"]))
+    found = find_suspects(told, plan.spec, plan.recipe, plan.cluster)
+    assert out_of_memory_sentence(told, found, plan).startswith(said)
+
+
+def test_other_models_with_a_tensor_of_that_size_are_named():
+    plan = Plan(spec=MODELS["llama-3.1-8b"], cluster=Cluster(device=DEVICES["a100-80gb"]))
+    told = read_out_of_memory("CUDA out of memory. Tried to allocate 172.00 MiB")
+    assert "Llama-2 7B, a feed-forward matrix of a layer, fp32 (11,008 × 4,096 × 4)" in (
+        elsewhere_sentence(told, plan)
+    )
+    for asked in ("3.33 GiB", "20.00 MiB"):  # no model has it; any may have it
+        told = read_out_of_memory(f"CUDA out of memory. Tried to allocate {asked}")
+        assert elsewhere_sentence(told, plan) == ""
 
 
 def test_the_states_of_zero_2_explain_28_24_of_28_28_gib():
