@@ -29,7 +29,8 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
 _SMALL: Final = frozenset({"temporary", "data", "communication buffers", "allocator reserve"})
 _OTHER: Final = ("other", "x")
 _WORDS: Final = 0.65  # of the axis: as wide as words are on a phone
-_NEAR_ZERO: Final = 0.25  # of the axis: a name centred over such a line would leave the picture
+_NEAR_END: Final = 0.25  # of the axis: a name centred over such a line would leave the picture
+_LEGEND: Final = 0.8  # of the picture: on a phone its names stand in one column, and none scrolls
 Bars = Sequence[tuple[str, Sequence[Item]]]  # a translated label and the parts of its bar
 
 
@@ -103,7 +104,8 @@ def flat_bars(
 
 def legend_below(look: Look) -> dict[str, Any]:
     """Return a legend at the picture's foot: above the bars stands the name of the capacity."""
-    place = {"yref": "container", "y": 0, "yanchor": "bottom", "traceorder": "normal"}
+    place = {"yref": "container", "y": 0, "yanchor": "bottom", "traceorder": "normal",
+             "maxheight": _LEGEND}  # fmt: skip
     return {**look.layout()["legend"], **place}
 
 
@@ -119,7 +121,8 @@ def capacity_line(
     line = {"color": look.color("text"), "width": 2, "dash": "dash"}
     drawing.shape(type="line", line=line, **(low if flat else high))
     if flat:
-        side = "left" if capacity < _NEAR_ZERO * longest else "center"
+        side = "left" if capacity < _NEAR_END * longest else "center"
+        side = "right" if capacity > (1 - _NEAR_END) * longest > 0 else side
         drawing.note(x=capacity, y=1, yref="paper", xanchor=side, yanchor="bottom", text=text)
     else:
         drawing.note(x=1, xref="paper", y=capacity, xanchor="right", yanchor="bottom", text=text)

@@ -140,7 +140,7 @@ def memory_picture(told: OutOfMemory, moment: Item, look: Look) -> Picture:
     """Return the device's memory as the error tells it, above the plan at one moment of a step."""
     drawing = Drawing()
     error = _("The error")
-    predicted = _("The plan: {moment}").format(moment=_(moment.name))
+    predicted = f"{_('The plan')}<br>{_(moment.name)}"  # beside the bar: in one line it is cut
     planned = small_together([part for part in moment.children if part.amount])
     parts = {name: size for name, size in told.parts.items() if size} or {"allocated": 0}
     total = told.total.num_bytes if told.total else sum(parts.values())
@@ -161,7 +161,7 @@ def memory_picture(told: OutOfMemory, moment: Item, look: Look) -> Picture:
     figure = rows_of_bars(
         drawing, look, num_rows=2, x={"visible": False, "range": [0, reach]},
         height=HEIGHT_PX,
-        margin={"l": 8, "r": 64, "t": 2 * look.layout()["font"]["size"], "b": 8},
+        margin={"l": 8, "r": 8, "t": 2 * look.layout()["font"]["size"], "b": 8},
         legend=legend_below(look) | {"xref": "container"},
     )  # fmt: skip
     named = [f"{_(PARTS[name][0])} {_exact(size)}" for name, size in parts.items()]

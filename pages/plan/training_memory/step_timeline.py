@@ -72,7 +72,7 @@ def moments_picture(moments: Moments, capacity: float, look: Look) -> Picture:
         capacity_line(drawing, capacity, text, look, flat=True, longest=top)
     layout = flat_bars(drawing, moments, look, reach=_MOMENTS_ROOM * top, line=capacity)
     frame = {
-        "legend": legend_below(look) | {"maxheight": 0.8},
+        "legend": legend_below(look),
         "height": _MOMENTS_HEIGHT_PX[look.present],
         "margin": {"l": 8, "r": 24, "t": 2 * layout["font"]["size"], "b": 8},
     }
