@@ -26,6 +26,7 @@ MOST_BARS: Final = 16
 # which takes so much more of the height, and no more than half of it.
 _BESIDE: Final = 6
 _LEGEND: Final = 4.5
+_SHORTEST: Final = 19  # on a phone the names stand in one column, and none scrolls
 _TALL: Final = 25.5
 # Of names above their bars: a row with its share of the bar, and what stands around the rows.
 _NAMED_ROW: Final = 3.4
@@ -89,6 +90,7 @@ def bar_picture(bars: Bars, capacity: float, look: Look, *, named_above: bool = 
         write_beside(drawing, bar.end, bar.label, text, reach=longest, line=capacity)
     size = text_size(look)
     tall = 1.7 * max(3, (2 if has_room else 1.3) * len(bars)) + 8
+    tall = tall if look.present else max(_SHORTEST, tall)
     named: dict[str, Any] = {"showticklabels": len(bars) > 1}
     if any(bar.beside for bar in bars):
         most = None if two_lines else 1
@@ -101,9 +103,10 @@ def bar_picture(bars: Bars, capacity: float, look: Look, *, named_above: bool = 
         tall = tall if look.present else max(_TALL, _NAMED_ROW * len(bars) + _AROUND_NAMED)
     figure = rows_of_bars(
         drawing, look, num_rows=0, x={"visible": False, "range": [0, 1.01 * longest]}, y=named,
-        legend=legend_below(look) | {"xref": "container"}, height=round(tall * size),
+        legend=legend_below(look) | {"xref": "container", "maxheight": 0.8},
+        height=round(tall * size),
         margin={"l": 8, "r": _BESIDE * size, "t": 2 * size, "b": 8},
-        bargap=1 - _NAMED_BAR if named_above else 0.25,
+        bargap=1 - _NAMED_BAR if named_above else 0.25 if len(bars) > 1 else 0.5,
     )  # fmt: skip
     return Picture(figure=figure, alt=_sentence(bars, capacity, look), table=_table(bars, look))
 

@@ -30,7 +30,6 @@ _SMALL: Final = frozenset({"temporary", "data", "communication buffers", "alloca
 _OTHER: Final = ("other", "x")
 _WORDS: Final = 0.65  # of the axis: as wide as words are on a phone
 _NEAR_END: Final = 0.25  # of the axis: a name centred over such a line would leave the picture
-_LEGEND: Final = 0.8  # of the picture: on a phone its names stand in one column, and none scrolls
 Bars = Sequence[tuple[str, Sequence[Item]]]  # a translated label and the parts of its bar
 
 
@@ -104,8 +103,7 @@ def flat_bars(
 
 def legend_below(look: Look) -> dict[str, Any]:
     """Return a legend at the picture's foot: above the bars stands the name of the capacity."""
-    place = {"yref": "container", "y": 0, "yanchor": "bottom", "traceorder": "normal",
-             "maxheight": _LEGEND}  # fmt: skip
+    place = {"yref": "container", "y": 0, "yanchor": "bottom", "traceorder": "normal"}
     return {**look.layout()["legend"], **place}
 
 

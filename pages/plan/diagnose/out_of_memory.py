@@ -162,7 +162,8 @@ def memory_picture(told: OutOfMemory, moment: Item, look: Look) -> Picture:
         drawing, look, num_rows=2, x={"visible": False, "range": [0, reach]},
         height=HEIGHT_PX,
         margin={"l": 8, "r": 8, "t": 2 * look.layout()["font"]["size"], "b": 8},
-        legend=legend_below(look) | {"xref": "container"},
+        # On a phone the names stand in one column: they need room, or else they scroll.
+        legend=legend_below(look) | {"xref": "container", "maxheight": 0.8},
     )  # fmt: skip
     named = [f"{_(PARTS[name][0])} {_exact(size)}" for name, size in parts.items()]
     alt = _("The error: {parts}. The plan at the moment “{moment}”: {bytes} in tensors.").format(

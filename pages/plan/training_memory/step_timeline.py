@@ -5,7 +5,7 @@ A simulation runs in one child process a case; this server keeps its report for 
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from typing import Final
@@ -38,7 +38,7 @@ from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown
 
 HEIGHT_PX: Final = 310
-_MOMENTS_HEIGHT_PX: Final = {False: 310, True: 250}  # below a projector's headline of three lines
+_MOMENTS_HEIGHT_PX: Final = {False: 310, True: 400}
 _ROOM: Final = 1.2  # of the highest thing: its name stands above it
 _MOMENTS_ROOM: Final = 1.12  # of the longest bar: its total stands beside it
 _ABOVE: Final = 1.1  # the legend: the names of the phases stand between it and the areas
@@ -64,6 +64,8 @@ Moments = Sequence[tuple[str, Sequence[Item]]]
 def moments_picture(moments: Moments, capacity: float, look: Look) -> Picture:
     """Return a stacked bar for each moment that can be the peak, against the device's capacity."""
     drawing = Drawing()
+    if look.present:  # the long name would leave the legend one column, and the bars no room
+        moments = [(label, [_with_short_name(part) for part in parts]) for label, parts in moments]
     sums = totals(moments)
     top: float = max(sums)
     if capacity <= 2 * top:
@@ -72,9 +74,9 @@ def moments_picture(moments: Moments, capacity: float, look: Look) -> Picture:
         capacity_line(drawing, capacity, text, look, flat=True, longest=top)
     layout = flat_bars(drawing, moments, look, reach=_MOMENTS_ROOM * top, line=capacity)
     frame = {
-        "legend": legend_below(look),
+        "legend": legend_below(look) | {"xref": "container", "maxheight": 0.8},
         "height": _MOMENTS_HEIGHT_PX[look.present],
-        "margin": {"l": 8, "r": 24, "t": 2 * layout["font"]["size"], "b": 8},
+        "margin": {"l": 8, "r": 48, "t": 2 * layout["font"]["size"], "b": 8},
     }
     words = [
         f"{label} {look.format_bytes(amount)}"
@@ -86,6 +88,11 @@ def moments_picture(moments: Moments, capacity: float, look: Look) -> Picture:
         alt=alt.format(list=_("; ").join(words)),
         table=parts_table(moments, look, _("moment")),
     )
+
+
+def _with_short_name(part: Item) -> Item:
+    is_long = part.name == "recomputed activations"
+    return replace(part, name="activations") if is_long else part
 
 
 def step_picture(report: StepReport, capacity: float, look: Look) -> Picture:
