@@ -1,9 +1,12 @@
 """What the installed torch does, asked here, against what was measured and written."""
 
 import json
+import math
 import subprocess
 import sys
 
+import ml_dtypes
+import numpy as np
 import pytest
 import torch
 
@@ -23,6 +26,15 @@ def test_finfo_of_torch_is_right_but_for_the_known_rows_and_keeps_torchs_own_wor
     assert missing == {"torch.finfo has no such field"}
     by_name = {(row.dtype, row.quantity): row for row in rows}
     assert by_name["float16", "max"].torch == 65504
+
+
+def test_libraries_differ_as_the_reading_of_your_torch_says():
+    beyond = np.float32(465)
+    assert torch.tensor(beyond).to(torch.float8_e4m3fn).item() == 448, "torch no longer saturates"
+    assert math.isnan(beyond.astype(ml_dtypes.float8_e4m3fn))
+    over_a_tie = 1 + 2.0**-8 + 2.0**-40  # a float32 before it drops the 2^-40
+    assert torch.tensor(over_a_tie, dtype=torch.float64).to(torch.bfloat16).item() == 1
+    assert float(np.float64(over_a_tie).astype(ml_dtypes.bfloat16)) == 1
 
 
 @pytest.mark.slow
