@@ -15,21 +15,67 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from benchmarks.kill_soak import check_files, make_run
+from core.train.config import TrainConfig
 from core.train.control.ranks import SHARDINGS, Processes
+from core.train.run.directory import METRICS_FILE
 from core.train.run.reader import RunReader
-from core.train.run.records import Records, newest
+from core.train.run.records import HEADER, RECORD, Records, newest, parse_records
 from core.train.run.state import read_state
-from core.train.start.launch import spawn_worker
+from core.train.start.launch import create_run, spawn_worker
+from core.train.start.plan import predict_run
+from core.train.start.timing import Timing
+from core.train.text.dataset import dataset_of
 
+TEXT = ("the quick brown fox jumps over the lazy dog. " * 60).encode()
 SETTINGS = {
+    "corpus": "upload",
+    "device": "cpu",
+    "precision": "fp32",
+    "num_layers": 1,
+    "hidden_dim": 16,
+    "num_heads": 2,
+    "seq_len": 16,
     "batch_size": 6,
     "checkpoint_interval": 20,
     "eval_interval": 200,
     "memory_interval": 25,
-} | {"max_steps_per_second": 40.0}
+    "sample_interval": 1000,
+    "max_steps_per_second": 40.0,
+}
+TIMING = Timing(
+    seconds_per_step=0.002,
+    fastest_seconds=0.001,
+    slowest_seconds=0.003,
+    num_steps_timed=20,
+    precision="fp32",
+    device="cpu",
+    device_name="CPU",
+    device_bytes=None,
+    threads=1,
+    flops=1e6,
+    measured_at=0.0,
+    tried={},
+)
 STEPS_PER_LIFE = 40  # at most, before the kill
 PATIENCE = 300.0
+
+
+def make_run(runs: Path, num_steps: int) -> Path:
+    """Make a run that waits for its worker."""
+    config = TrainConfig.from_json({**SETTINGS, "num_steps": num_steps})
+    prepared = predict_run(config, dataset_of(config, TEXT, "fox.txt"))
+    return create_run(prepared, TIMING, runs)
+
+
+def check_files(directory: Path, before: bytes) -> bytes:
+    """Return metrics.bin; end the program if anything in it is torn or gone."""
+    path = directory / METRICS_FILE
+    data = path.read_bytes() if path.exists() else b""
+    whole = not data or (len(data) - HEADER.size) % RECORD.size == 0
+    sound = whole and (not data or bool(parse_records(data[HEADER.size :])[1].all()))
+    if not (data.startswith(before) and sound):
+        raise SystemExit(f"{path} lost or tore a record")
+    return data
 
 
 def steps(directory: Path) -> Records:
@@ -72,8 +118,7 @@ def main() -> None:
     num_steps = (chosen.kills + 1) * STEPS_PER_LIFE
     with tempfile.TemporaryDirectory() as place:
         os.environ["B2G_STATE_DIR"] = place
-        settings = {**SETTINGS, "num_steps": num_steps}
-        disturbed, straight = (make_run(Path(place) / "runs", **settings) for _two in "ab")
+        disturbed, straight = (make_run(Path(place) / "runs", num_steps) for _two in "ab")
         for kill, count in zip(range(chosen.kills), cycle((2, 3, 1)), strict=False):
             at_step = read_state(disturbed).step + chance.randint(5, STEPS_PER_LIFE - 5)
             rank = kill % 2 * chance.randint(0, count - 1)

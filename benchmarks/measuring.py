@@ -29,13 +29,13 @@ class Server:
 
     port: int
     process: psutil.Process
-    seconds: float = 0.0
+    seconds: float
 
 
-def free_port(host: str = "127.0.0.1") -> int:
+def free_port() -> int:
     """Return a port that nobody uses now."""
     with socket.socket() as probe:
-        probe.bind((host, 0))
+        probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
@@ -48,11 +48,6 @@ def is_healthy(port: int) -> bool:
     return False
 
 
-def own_folders(folder: str) -> dict[str, str]:
-    """Return the variables that keep runs and state inside a folder."""
-    return {"B2G_RUNS_DIR": f"{folder}/runs", "B2G_STATE_DIR": f"{folder}/state"}
-
-
 @contextlib.contextmanager
 def cold_server(checkout: Path = ROOT) -> Iterator[Server]:
     """Start the server of a checkout, in whose folders programs of this process work too."""
@@ -60,7 +55,7 @@ def cold_server(checkout: Path = ROOT) -> Iterator[Server]:
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.port", str(port), "--server.headless", "true"]
     with tempfile.TemporaryDirectory() as folder:
-        os.environ |= own_folders(folder)
+        os.environ |= {"B2G_RUNS_DIR": f"{folder}/runs", "B2G_STATE_DIR": f"{folder}/state"}
         begin = time.perf_counter()
         process = subprocess.Popen(command + options, cwd=checkout, stdout=subprocess.DEVNULL)
         try:

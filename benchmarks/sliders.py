@@ -36,7 +36,6 @@ SLIDERS: Final = (
         "low-precision-training?lowp_tab=updates&lowp_update_way=stochastic",
         "Number of weights|^Weights",
     ),
-    ("low-precision-training?lowp_tab=matmul", "Inner dimension K"),
     ("training-memory", "Sequence length|Tokens of a sequence"),
     ("training-memory?memory_tab=items", "Sequence length"),
     ("flops-and-time?flops_tab=components", "Sequence length|Context in tokens"),

@@ -36,7 +36,6 @@ class Session:
     fragments: dict[tuple[int, ...], str] = field(default_factory=dict)
     exceptions: list[str] = field(default_factory=list)  # messages of exceptions that a run showed
     num_bytes: int = 0
-    name: str = ""  # what the server calls the session, once it has run
 
     async def run(self, *once: WidgetState, fragment: str = "") -> float:
         """Ask for a run of the script, or of a fragment, and wait for its end; return its seconds.
@@ -63,7 +62,6 @@ class Session:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._forget(message.metadata.run.fragment_ids)
-            self.name = message.new_session.initialize.session_id or self.name
         elif kind == "delta":
             path = tuple(message.metadata.delta_path)
             self.fragments[path] = message.delta.fragment_id

@@ -1,4 +1,4 @@
-"""What torch and ml_dtypes do here: asked in a child process, no torch imported."""
+"""What torch does here: asked in a child process, no torch imported."""
 
 import json
 import os
@@ -8,19 +8,18 @@ from typing import Final
 
 from filelock import FileLock
 
-from core.dtypes.exact import parse_value
-from core.dtypes.libraries.library_records import CastRow, LibraryReport, report_from_json
+from core.dtypes.libraries.library_records import LibraryReport, report_from_json
 from core.machine.child import lines_of
-from core.machine.machine import describe_machine, installed_version
+from core.machine.machine import describe_machine
 from core.machine.state import keep_json, kept_file, state_directory
 
 LIBRARY_SECONDS: Final = 180
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 _MODULE: Final = "core.dtypes.libraries.library"
 
 
 def library_report() -> LibraryReport:
-    """Return what the libraries do: the kept answers, or new ones from a child process.
+    """Return what torch does: the kept answers, or new ones from a child process.
 
     Raises:
         ValueError: The child failed, or the state folder cannot be written to.
@@ -51,20 +50,9 @@ def keep_library_report(report: LibraryReport) -> None:
     keep_json(_cache_file(), asdict(report))
 
 
-def cast_in_child(text: str) -> tuple[CastRow, ...]:
-    """Return what the libraries make of a reader's number, asked in a fresh child process.
-
-    Raises:
-        ValueError: The text is no number, or the child failed.
-    """
-    parse_value(text)  # refused here, in the reader's language
-    lines = lines_of(_MODULE, [f"--value={text}"], seconds=LIBRARY_SECONDS)
-    return tuple(CastRow(**row) for row in json.loads("".join(lines)))
-
-
 def _cache_file() -> Path:
     """Name the cache after what an answer depends on and can be known without torch."""
     machine = describe_machine()
-    facts = [FORMAT_VERSION, machine.torch, installed_version("ml_dtypes"), machine.system]
-    facts += [machine.processor, os.environ.get("CUDA_VISIBLE_DEVICES", "")]
+    devices = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    facts = [FORMAT_VERSION, machine.torch, machine.system, machine.processor, devices]
     return kept_file("library", facts)

@@ -1,7 +1,6 @@
 """Pages opened through the frame, without a browser and without starting child processes."""
 
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from core.dtypes.libraries.library_records import CastRow, LibraryReport, OperationRow
+from core.dtypes.libraries.library_records import LibraryReport, OperationRow
 from core.machine import keep_probe
 from core.machine.kept_library import keep_library_report
 from core.machine.kept_probe import DtypeVerdict, Speed, Trial
@@ -23,25 +22,9 @@ from tests.made_probe import CPU, PROBE
 
 FRAME = Path(__file__).parents[2] / "pages" / "frame.py"
 SECONDS = 60
-# One number that torch 2.13 treats otherwise than the specification, and one that it does not.
 LIBRARIES = LibraryReport(
     torch="2.13.0",
-    ml_dtypes="0.6.0",
     devices=("cpu",),
-    casts=tuple(
-        CastRow(
-            format="float8_e4m3fn",
-            case="reader",
-            source="float32",
-            value=value,
-            ours=ours,
-            torch=448.0,
-            torch_code=0x7E,
-            torch_code_long=0x7E,
-            ml_dtypes=ours,
-        )
-        for value, ours in ((464.0, 448.0), (465.0, math.nan))
-    ),
     operations=(
         OperationRow(dtype="float16", device="cpu", operation="add", works=True),
         OperationRow(

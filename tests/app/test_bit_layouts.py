@@ -159,9 +159,7 @@ def test_a_number_of_finfo_that_is_wrong_stands_beside_the_right_one(open_page, 
     )
     report = LibraryReport(
         torch="2.13.0",
-        ml_dtypes="0.6.0",
         devices=("cpu",),
-        casts=(),
         operations=(),
         infos=tuple(infos),
     )

@@ -113,7 +113,7 @@ LATE = {row.key: ("torch",) for row in PAGES if not row.key.startswith(RUNS_TORC
     "start/home": ("torch", "pandas", "pyarrow", "altair"),
     "dtypes/bit_layouts": ("torch", "pandas"),
 }
-LABS = ("sums", "updates", "softmax", "scale", "matmul")
+LABS = ("sums", "updates", "softmax", "scale")
 QUERIES = {"dtypes/low_precision_training": [{"lowp_tab": tab} for tab in LABS]}
 
 

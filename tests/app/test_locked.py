@@ -19,7 +19,6 @@ NO_INPUT = {
     "memory_simulate",
     "parallel_run",
     "rounding_prove",
-    "rounding_torch_ask",
 }
 # Select which number is explained, or which run is watched and how fast.
 EXPLAINS = {"memory_item", "run", "speed"}

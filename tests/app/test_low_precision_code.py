@@ -10,7 +10,6 @@ from core.dtypes.labs.accumulate import ORDERS
 from core.dtypes.labs.loss_scale import loss_scale_bands
 from pages.dtypes.low_precision_training import (
     loss_scale,
-    matmul,
     softmax,
     sums,
     updates,
@@ -79,15 +78,3 @@ def test_the_scaler_of_torch_takes_the_same_steps(printed):
             product = f"{step.peak * step.scale:.5g}"
             line = f"{number} {step.peak:.3g} {step.scale} {product} {step.next_scale}"
             assert printed(loss_scale.scaler_code(asked)) == line
-
-
-def test_the_error_of_a_product(printed):
-    for storage, chunk, depth in (("float16", 16, 192), ("bfloat16", 64, 1024), (
-        "float8_e4m3fn", 64, 4096,
-    )):  # fmt: skip
-        for curve in matmul.computed(storage, chunk):
-            asked = matmul.Asked(
-                storage=storage, accumulate=curve.accumulate, chunk=chunk, depth=depth
-            )
-            told = f"{100 * matmul.error_at(curve, depth):.3g} %"
-            assert printed(matmul.code_of(asked)) == told, asked

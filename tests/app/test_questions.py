@@ -42,8 +42,6 @@ LOW_PRECISION, ROUNDING = "dtypes/low_precision_training", "dtypes/rounding_and_
         (f"{LOW_PRECISION}?lowp_tab=softmax", "lowp_exp", 2, ["Right: **inf**"]),
         (f"{LOW_PRECISION}?lowp_tab=scale", "lowp_least_scale", 0,
          ["it is no longer zero, but 5.96e-08", "The answer is **8,192**", "8.192e-05"]),
-        (f"{LOW_PRECISION}?lowp_tab=matmul", "lowp_best_product", 1,
-         ["Its error is 0.874 %; the best has 0.277 %", "FP16 matrices, sums in BF16 7.03 %"]),
         ("plan/training_memory?memory_tab=allocator", "memory_reserved", 0,
          ["That is allocated.", "The answer is **20.0 MiB**", "15.0 MiB wait"]),
         ("dtypes/bit_layouts", "bits_below_one", 0, ["15,359 of 31,743"]),
@@ -67,7 +65,7 @@ def test_the_answer_is_computed_and_hidden_until_the_reader_commits(
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_tab_that_computes_on_its_own_asks_a_question_of_its_own(open_page, language):
-    tabs = ("sums", "updates", "softmax", "scale", "matmul")
+    tabs = ("sums", "updates", "softmax", "scale")
     asked = {
         open_page(LOW_PRECISION, lang=language, lowp_tab=tab, **ask("lowp_")).radio[0].key
         for tab in tabs

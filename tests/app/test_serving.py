@@ -274,8 +274,3 @@ def test_a_block_leaves_at_most_all_but_one_of_its_tokens_empty(serve):
     for block, size, empty in (("16", "2.00 MiB", "1.88 MiB"), ("128", "16.0 MiB", "15.9 MiB")):
         app = serve(serving_tab="heads", serving_block=block)
         assert [metric.value for metric in app.metric] == [size, empty, "64.0 MiB"]
-
-
-def test_the_published_speeds_are_behind_a_switch_of_speed(serve):
-    app = serve(serving_tab="speed", serving_published="true")
-    assert headline(app).startswith("29 of 31 published speeds")

@@ -1,32 +1,21 @@
 """One number at a time, fast: a loop that needs the last result cannot round a whole array.
 
-`Format.round` costs tens of microseconds a call, whatever the size. The two paths here give the
-same numbers in one microsecond (a single number) or a few (a small array); the tests compare them.
+`Format.round` costs tens of microseconds a call, whatever the size. The path here gives the same
+numbers in one microsecond; the tests compare them.
 """
 
 import itertools
 import math
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, Final
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Callable
+from typing import Final
 
 from core.dtypes.number_formats.float_format import FloatFormat
 from core.dtypes.number_formats.format import Format
-from core.dtypes.number_formats.table import FORMATS
-from core.dtypes.rounding import Floats, Rng, Rounding, chances
+from core.dtypes.rounding import Rng, Rounding, chances
 
 Rounder = Callable[[float], float]
-ArrayRounder = Callable[[Floats], Floats]
-_FLOAT64_MANTISSA: Final = 52
 _DRAWS: Final = 1024
-# numpy rounds to these two itself, once and to nearest even.
-_NATIVE: Final[Mapping[Format, type[np.floating[Any]]]] = {
-    FORMATS["float16"]: np.float16,
-    FORMATS["float32"]: np.float32,
-}
 
 
 def scalar_rounder(fmt: Format, rounding: Rounding = "nearest_even", rng: Rng = None) -> Rounder:
@@ -82,35 +71,3 @@ def _beyond(fmt: FloatFormat, rounding: Rounding, rng: Rng) -> Rounder:
         return kept[value] if math.isinf(value) else kept[math.copysign(largest, value)]
 
     return special
-
-
-def array_rounder(fmt: Format) -> ArrayRounder:
-    """Return a function that rounds a small array to nearest, ties to even, like `fmt.round`.
-
-    Adding half a unit in the last place (one less, unless the kept part is odd) to the bits of a
-    float64 and cutting the rest off rounds to nearest even; a carry runs into the exponent by
-    itself. Zero comes through unharmed; an array with anything else that is not normal goes the
-    long way.
-    """
-    if fmt in _NATIVE:
-        native = _NATIVE[fmt]
-
-        def round_natively(values: Floats) -> Floats:
-            with np.errstate(over="ignore"):
-                return values.astype(native).astype(np.float64)
-
-        return round_natively
-    cut = _FLOAT64_MANTISSA - fmt.mantissa_bits if isinstance(fmt, FloatFormat) else 0
-    if not (isinstance(fmt, FloatFormat) and fmt.signed and fmt.zero and cut):
-        return fmt.round
-    most, smallest = fmt.max, fmt.smallest_normal
-    almost_half = (1 << cut - 1) - 1
-
-    def round_array(values: Floats) -> Floats:
-        bits: npt.NDArray[np.int64] = np.ascontiguousarray(values).view(np.int64)
-        rounded = ((bits + (almost_half + ((bits >> cut) & 1))) >> cut << cut).view(np.float64)
-        sizes = np.abs(rounded)
-        is_normal = sizes.max() <= most and ((sizes >= smallest) | (sizes == 0)).all()
-        return rounded if is_normal else fmt.round(values)
-
-    return round_array

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.dtypes import FORMATS
 from core.dtypes.facts.format_facts import FormatFacts, format_facts, short_number
-from core.dtypes.libraries.differences import FinfoRow, finfo_rows, format_of
+from core.dtypes.libraries.finfo import FinfoRow, finfo_rows, format_of
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 from core.machine.kept_library import cached_library_report

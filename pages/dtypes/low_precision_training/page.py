@@ -1,6 +1,6 @@
 """Why do sums, updates and gradients get lost in 16 bits?"""
 
-from pages.dtypes.low_precision_training import loss_scale, matmul, softmax, sums, updates
+from pages.dtypes.low_precision_training import loss_scale, softmax, sums, updates
 from pages.dtypes.low_precision_training.inputs import ASK
 from pages.shared.tabbed_page import Page, tabbed_page
 
@@ -14,7 +14,6 @@ tabbed_page(
             "updates": updates.TAB,
             "softmax": softmax.TAB,
             "scale": loss_scale.TAB,
-            "matmul": matmul.TAB,
         },
     ),
 )

@@ -1,4 +1,4 @@
-"""How fast answers come: throughput over latency, and the published speeds behind the rule."""
+"""How fast answers come: throughput over latency."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,16 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.budget.budget import fit_words
-from core.budget.catalogue.models import MODELS
 from core.budget.item import Item, is_uncertain
-from core.budget.serving.decode_speeds import (
-    DecodeFit,
-    DecodeSpeed,
-    far_band,
-    measured_fit,
-    near_band,
-    published_speeds,
-)
 from core.budget.serving.latency import decode_latency, prefill_latency
 from core.budget.serving.memory import inference_budget
 from core.budget.serving.plan import ServingPlan
@@ -29,9 +20,9 @@ from core.budget.serving.throughput import (
 from core.figures.budget.frames import framed
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _, ngettext
-from core.units import format_count, format_percent, format_rate, format_seconds
+from core.units import format_count, format_rate, format_seconds
 from pages.plan.serving.code import rules
-from pages.plan.serving.inputs import ASK, MARGIN, Case, words_of
+from pages.plan.serving.inputs import MARGIN, Case, words_of
 from pages.shared.answer import if_fitted
 from pages.shared.beside import Compared, named_beside
 from pages.shared.settings import look
@@ -50,41 +41,10 @@ answers = concurrency * output_len
 seconds = concurrency * time_to_first_token + output_len * time_per_token
 print(f"{{answers / seconds / {tensor}:.4g}} tokens/s per device")
 """
-PROOF: Final = """
-from core.budget.serving.decode_speeds import measured_fit, published_speeds
-
-rows, rule = published_speeds(), measured_fit()
-errors = [1 / rule.seconds(row) / row.tokens_per_second - 1 for row in rows]
-print(f"{sum(abs(error) <= 0.15 for error in errors)} of {len(rows)} within 15 %")
-"""
-RULE: Final = N_(
-    "Each layer costs {launch} µs, with several devices {join} µs more; weights are read at {wide} "
-    "of the bandwidth in 16 bits, {eight} in 8, {four} in 4. Source: gpt-fast README, A100 80GB, "
-    "one sequence."
-)
-BANDS: Final = N_(
-    "Error bands: ±{near} for one sequence on A100, each speed predicted from the other ones; "
-    "−{below} to +{above} for other devices or several sequences, the speeds on one A100 predicted "
-    "from those on several, and the reverse; none for prompts, because no measurements are "
-    "published."
-)
 SPEED_HEIGHT_PX: Final = 330
-PROOF_HEIGHTS: Final = (310, 320)
 _APART_X, _APART_Y = 0.09, 0.09  # of the picture, between two names
 BOUNDS: Final[Mapping[str, str]] = {"reading": N_("memory-bound"), "computing": N_("compute-bound")}
 _SYMBOLS: Final = {"reading": "circle", "computing": "square"}
-BAND: Final = 0.15
-_RANGE: Final = (10.0, 500.0)
-_LOG: Final = {
-    "type": "log",
-    "range": [math.log10(end) for end in _RANGE],
-    "tickvals": [10, 20, 50, 100, 200, 500],
-}
-_WIDTHS: Final = {
-    16: ("weights", "circle"),
-    8: ("gradients", "square"),
-    4: ("optimizer", "diamond"),
-}
 
 
 def speed_picture(curve: Curve, chosen: int, look: Look) -> Picture:
@@ -210,89 +170,8 @@ def _speed_table(curve: Curve) -> Table:
     }
 
 
-def proof_picture(rows: Sequence[DecodeSpeed], rule: DecodeFit, look: Look) -> Picture:
-    """Return ours over published, one marker a row; on the line they are the same."""
-    drawing = Drawing()
-    for factor, dash in ((1, "solid"), (1 - BAND, "dot"), (1 + BAND, "dot")):
-        drawing.scatter(
-            x=_RANGE, y=[factor * end for end in _RANGE], mode="lines",
-            name=_("the same") if factor == 1 else _("15 % off"), showlegend=factor <= 1,
-            line={"color": look.color("reference"), "width": 2, "dash": dash}, hoverinfo="skip",
-        )  # fmt: skip
-    for width, (meaning, symbol) in _WIDTHS.items():
-        drawn = [row for row in rows if row.width == width]
-        drawing.scatter(
-            x=[row.tokens_per_second for row in drawn],
-            y=[1 / rule.seconds(row) for row in drawn],
-            mode="markers",
-            name=_("{bits} bits").format(bits=width),
-            marker={"color": look.color(meaning), "symbol": symbol, "size": 11},
-            customdata=[_row_words(row, rule) for row in drawn],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    figure = framed(
-        drawing,
-        look,
-        height=PROOF_HEIGHTS[look.present],
-        margin=MARGIN,
-        x=_LOG | {"title": _("published tokens/s")},
-        y=_LOG | {"title": _("predicted tokens/s"), "title_standoff": 8},
-    )
-    worst = max(rows, key=lambda row: abs(error(row, rule)))
-    alt = _(
-        "Published speeds against the fitted rule: {near} of {count} are within 15 %; the largest "
-        "error is that of {worst}.",
-        near=sum(abs(error(row, rule)) <= BAND for row in rows),
-        count=len(rows),
-        worst=_row_words(worst, rule),
-    )
-    return Picture(figure=figure, alt=alt, table=_proof_table(rows, rule))
-
-
-def row_name(row: DecodeSpeed) -> str:
-    """Return what was measured: model, bits, devices."""
-    devices = f" × {row.tensor}" if row.tensor > 1 else ""
-    return f"{MODELS[row.model].name}, {_('{bits} bits', bits=row.bits)}{devices}"
-
-
-def error(row: DecodeSpeed, rule: DecodeFit) -> float:
-    """Return how far the rule is from the published speed: 0.1 if it is 10 % too fast."""
-    return 1 / rule.seconds(row) / row.tokens_per_second - 1
-
-
-def _row_words(row: DecodeSpeed, rule: DecodeFit) -> str:
-    return _(
-        "{what}: published {published}, rule {ours} tokens/s",
-        what=row_name(row),
-        published=f"{row.tokens_per_second:.4g}",
-        ours=f"{1 / rule.seconds(row):.4g}",
-    )
-
-
-def _proof_table(rows: Sequence[DecodeSpeed], rule: DecodeFit) -> Table:
-    return {
-        _("model, bits, devices"): [row_name(row) for row in rows],
-        _("published tokens/s"): [f"{row.tokens_per_second:.4g}" for row in rows],
-        _("predicted tokens/s"): [f"{1 / rule.seconds(row):.4g}" for row in rows],
-        _("share of the bandwidth"): [format_percent(row.mbu) for row in rows],
-        _("error"): [format_percent(error(row, rule)) for row in rows],
-    }
-
-
-def choose_published() -> bool:
-    """Return whether the published speeds are wanted in place of the plan's."""
-    return ASK.toggle(
-        "published",
-        _("Published speeds against the rule"),
-        default=False,
-        help=_("Measured speeds of one program, and what the rule of this page says for each."),
-    )
-
-
-def speed(case: Case, published: bool) -> Shown:
-    """Show throughput over latency, and the plan's four numbers; or the published speeds."""
-    if published:
-        return proof()
+def speed(case: Case) -> Shown:
+    """Show throughput over latency, and the plan's four numbers."""
     curve = throughput_curve(case.spec, case.plan, case.cluster)
     prefill = prefill_latency(case.spec, case.plan, case.cluster)
     token = decode_latency(case.spec, case.plan, case.cluster)
@@ -394,36 +273,4 @@ def speed_code(plans: Sequence[ServingPlan], tokens: Sequence[Item], prefill: It
     return "".join(parts)
 
 
-def proof() -> Shown:
-    """Show every published speed against the rule that was learned from all of them."""
-    rows, rule = published_speeds(), measured_fit()
-    errors = [abs(error(row, rule)) for row in rows]
-    said = _(
-        "{near} of {count} published speeds are within 15 % of the fitted rule; with each speed "
-        "predicted from the other ones, nine in ten are within {left_out}",
-        near=sum(each <= BAND for each in errors),
-        count=len(rows),
-        left_out=format_percent(near_band().above),
-    )
-    near, far = near_band(), far_band()
-    words = {
-        "launch": f"{rule.launch_seconds * 1e6:.0f}",
-        "join": f"{rule.join_seconds * 1e6:.0f}",
-        "wide": format_percent(rule.shares[16]),
-        "eight": format_percent(rule.shares[8]),
-        "four": format_percent(rule.shares[4]),
-        "near": format_percent(near.above),
-        "below": format_percent(far.below),
-        "above": format_percent(far.above),
-    }
-    return Shown(
-        headline=said,
-        charts=[Chart(picture=proof_picture(rows, rule, look()), file_name="published-speeds")],
-        notes=[_(RULE, **words), _(BANDS, **words)],
-        code=PROOF,
-    )
-
-
-TAB: Final = Tab(
-    label=N_("Speed"), show=speed, choose=choose_published, compare=named_beside(words_of, _side)
-)
+TAB: Final = Tab(label=N_("Speed"), show=speed, compare=named_beside(words_of, _side))

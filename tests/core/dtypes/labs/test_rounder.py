@@ -1,4 +1,4 @@
-"""The fast paths give what the codec gives, on every kind of number."""
+"""The fast path gives what the codec gives, on every kind of number."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.dtypes import FORMATS, ROUNDINGS, float_format
-from core.dtypes.labs.rounder import array_rounder, scalar_rounder
+from core.dtypes.labs.rounder import scalar_rounder
 
 FLUSHING = float_format("flushing", 4, 3, subnormals=False)
 SOME = [
@@ -35,14 +35,6 @@ def test_one_number_is_rounded_as_the_codec_rounds_it(fmt, rounding):
     round_one = scalar_rounder(fmt, rounding)
     one_by_one = [round_one(value) for value in values.tolist()]
     np.testing.assert_array_equal(one_by_one, fmt.round(values, rounding))
-
-
-@each_format
-def test_a_small_array_is_rounded_as_the_codec_rounds_it(fmt):
-    values, round_array = hard_values(fmt), array_rounder(fmt)
-    np.testing.assert_array_equal(round_array(values), fmt.round(values))
-    normal = np.random.default_rng(1).uniform(-6, 6, 10_000)
-    np.testing.assert_array_equal(round_array(normal), fmt.round(normal))
 
 
 def test_stochastic_rounding_goes_to_both_neighbours_and_keeps_what_needs_no_rounding():

@@ -1,11 +1,10 @@
-"""Throughput over latency and published speeds by their data: the curve, its end, the markers."""
+"""Throughput over latency by its data: the curve, its end, the markers."""
 
 import pytest
 
 from core.budget.catalogue.devices import DEVICES
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import Cluster
-from core.budget.serving.decode_speeds import measured_fit, published_speeds
 from core.budget.serving.kv_cache import kv_variants
 from core.budget.serving.memory import memory_sweep
 from core.budget.serving.plan import ServingPlan
@@ -14,7 +13,7 @@ from core.figures.picture import Look
 from core.figures.theme import MODES
 from pages.plan.serving.kv_cache import heads_picture
 from pages.plan.serving.memory import memory_picture
-from pages.plan.serving.speed import proof_picture, speed_picture
+from pages.plan.serving.speed import speed_picture
 
 RTX = Cluster(device=DEVICES["rtx-4090"])
 PLAN = ServingPlan(prompt_len=7680, concurrency=4)
@@ -76,28 +75,11 @@ def test_no_two_names_on_the_curve_lie_on_each_other():
                 assert abs(x - other_x) > 0.03 * width or abs(y - other_y) > 0.08 * height, model
 
 
-def test_every_published_speed_has_a_marker_at_its_place():
-    rows, rule = published_speeds(), measured_fit()
-    picture = proof_picture(rows, rule, Look())
-
-    markers = [trace for trace in picture.figure.data if trace.mode == "markers"]
-    assert [trace.name for trace in markers] == ["16 bits", "8 bits", "4 bits"]
-    assert sorted(x for trace in markers for x in trace.x) == sorted(
-        row.tokens_per_second for row in rows
-    )
-    seven = next(row for row in rows if row.tokens_per_second == 104.9)
-    at = markers[0].x.index(104.9)
-    assert markers[0].y[at] == 1 / rule.seconds(seven)
-    assert "29 of 31 are within 15 %" in picture.alt
-    assert "Llama-2 70B, 16 bits × 8" in picture.table["model, bits, devices"]
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_the_pictures_of_the_page_are_drawn_in_both_themes_and_for_a_projector(mode):
     look, spec = Look(mode=mode, present=True), MODELS["llama-3.1-8b"]
     for picture in (
         speed_picture(curve_of("llama-3.1-8b"), 4, look),
-        proof_picture(published_speeds(), measured_fit(), look),
         memory_picture(memory_sweep(spec, PLAN, RTX), "RTX 4090", look),
         heads_picture(kv_variants(MODELS["gemma-2-9b"], 8192, "nvfp4"), look),
     ):
