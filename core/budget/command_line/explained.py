@@ -47,7 +47,22 @@ def explain(chosen: Namespace) -> tuple[Sequence[str], int]:
     if content.startswith(_PICKLE) and name and not is_safetensors(content):
         return _written(chosen, {"sentence": _of_snapshot(Path(chosen.file))}), 0
     told = recognise(content, name)
-    return _written(chosen, _answer(told, _plan(chosen, told))), 0
+    plan = _plan(chosen, told)
+    answer = _answer(told, plan)
+    if not isinstance(told, Brought):
+        answer["notes"] = [*answer.get("notes", ()), _held_against(plan)]
+    return _written(chosen, answer), 0
+
+
+def _held_against(plan: Plan) -> str:
+    """Return the plan that an error or a log, which names none, was held against."""
+    return _(
+        "Held against {model} on {count} {device}, {batch} × {length} tokens: set what was "
+        "otherwise in the run by --of and --set."
+    ).format(
+        model=plan.spec.name, count=f"{plan.num_devices:,}", device=plan.cluster.device.name,
+        batch=plan.recipe.batch_size, length=f"{plan.recipe.seq_len:,}",
+    )  # fmt: skip
 
 
 def fits_on(chosen: Namespace) -> tuple[Sequence[str], int]:

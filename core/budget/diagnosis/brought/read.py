@@ -74,7 +74,8 @@ def _read_json(text: str, name: str) -> Brought:
     found = json_fields(text)
     if "weight_map" in found:
         return read_index(found)
-    if kind := kind_of_recipe(dict(flat(found))):
+    is_log = "log_history" in found  # of the Trainer's state, which holds its settings too
+    if (kind := kind_of_recipe(dict(flat(found)))) and not is_log:
         return read_recipe(kind, found)
     if any(field in found for field in _CONFIG):
         return _read_config(text, found)
