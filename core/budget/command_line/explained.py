@@ -143,7 +143,19 @@ def _answer(told: Told, plan: Plan) -> dict[str, Any]:
         numbers = [f"{_(each.name)}: {amount_text(each)}" for each in answer.headline]
         beside = [f"{_(each.name)}: {amount_text(each)}" for each in answer.beside]
         return {"sentence": _("; ").join(numbers), "notes": [*answer.notes, *beside]}
-    return {"sentence": _verdict(_budget(plan))} | _of_file(told, plan)
+    return {"sentence": _judged(told, plan)} | _of_file(told, plan)
+
+
+def _judged(told: Brought, plan: Plan) -> str:
+    """Return the verdict, and before it what makes it one of another run."""
+    budget = _budget(plan)
+    verdict = _verdict(budget)
+    if told.beyond and budget.verdict == "too_big":  # offload, pipelines and the like may help
+        text = _("Without {fields}, which the plan cannot hold: {verdict}")
+        verdict = text.format(fields=_("; ").join(told.beyond), verdict=verdict)
+    if not (told.model or told.config):
+        verdict = _("The model is not known: {verdict}").format(verdict=verdict)
+    return verdict
 
 
 def _of_file(told: Brought, plan: Plan) -> dict[str, Any]:

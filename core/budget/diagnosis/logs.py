@@ -161,7 +161,9 @@ PLANNED: Final = Formula("kv_cache / context")
 SAID: Final = Formula("said")
 _WORKED: Final = N_("forward and backward, full attention; of adapters what their training does")
 _AT_PEAK: Final = N_("the dense peak over the model's own FLOPs: a limit on speed")
-_PER_TOKEN: Final = N_("what the server has for the KV cache, over the tokens that it says it holds")
+_PER_TOKEN: Final = N_(
+    "what the server has for the KV cache, over the tokens that it says it holds"
+)
 NEAR: Final = 0.01  # medians of different lines, and blocks of tokens, hide as much
 NEAR_PEAK: Final = 0.02  # tables of peaks differ in their last digits
 _KV_ERROR: Final = 0.005 * GIB  # vLLM prints two digits
@@ -306,9 +308,7 @@ def _on_requests(log: Log) -> Iterator[str]:
     """Hold what the log says of requests at once against its tokens: two ways to count them."""
     if not log.numbers.keys() >= {"concurrency", "context"}:
         return
-    told, tokens, context = (
-        log.numbers[name] for name in ("concurrency", "kv_tokens", "context")
-    )
+    told, tokens, context = (log.numbers[name] for name in ("concurrency", "kv_tokens", "context"))
     text = _("The log's {told} requests at once are its {tokens} tokens / {context} of a request.")
     if abs(told * context / tokens - 1) > NEAR:
         text = _(

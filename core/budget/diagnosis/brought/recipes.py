@@ -147,7 +147,7 @@ def read_recipe(kind: str, given: Mapping[str, Any]) -> Brought:
         reading.notes += [text.format(fields=_("; ").join(found))] if found else []
     return Brought(
         kind=kind, model=model, named=named, settings=settings,
-        ignored=tuple(reading.ignored), notes=tuple(reading.notes),
+        ignored=tuple(reading.ignored), notes=tuple(reading.notes), beyond=tuple(reading.beyond),
     )  # fmt: skip
 
 
@@ -223,16 +223,12 @@ def _served(reading: _Reading, model: str) -> dict[str, Setting]:
         {"weights": facts["served_dtype"]} if "served_dtype" in facts else {}
     )
     found |= {"devices": facts["tensor"]} if "tensor" in facts else {}
-    notes.append(_("vLLM starts if one sequence of the longest context fits: one is counted."))
+    notes.append(_(reading.row["counted"]))
     if "cap" in facts:
-        text = _("max_num_seqs = {count} caps what its scheduler takes at once; not all must fit.")
-        notes.append(text.format(count=facts["cap"]))
+        notes.append(_(reading.row["capped"]).format(count=facts["cap"]))
     if model and "context_length" not in facts.keys() | reading.open:
         found["context_length"] = longest = MODELS[model].seq_len
-        text = _(
-            "Without max_model_len vLLM takes the model's own longest context: {count} tokens."
-        )
-        notes.append(text.format(count=f"{longest:,}"))
+        notes.append(_(reading.row["longest"]).format(count=f"{longest:,}"))
     return found
 
 

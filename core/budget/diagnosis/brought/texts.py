@@ -33,7 +33,8 @@ _DAMAGE: Final = (
 )  # fmt: skip
 _CALL: Final = re.compile(
     r"\b(\w{0,40}TrainingArguments|(?:SFT|DPO|Reward|GRPO|KTO|ORPO)Config|LoraConfig|"
-    r"BitsAndBytesConfig|(?:FastLanguageModel\.)?from_pretrained|get_peft_model|LLM)\s{0,40}\("
+    r"BitsAndBytesConfig|(?:FastLanguageModel\.)?from_pretrained|get_peft_model|LLM|"
+    r"Trainer\.Config)\s{0,40}\("
 )
 # Every repetition is possessive or short: no text makes one start over at each of its characters.
 _IN_CALL: Final = re.compile(
@@ -46,7 +47,7 @@ _MARKED: Final[Mapping[str, Fields]] = {
     "LLM": {"served_by_vllm": True},
 }  # fmt: skip
 _COMMAND: Final = re.compile(
-    r"^[ \t]{0,40}(?:\$ )?(?:[A-Z_]++=\S++ ++)*+(?:vllm|python3?|torchrun|accelerate|deepspeed|trl|"
+    r"^[ \t]{0,40}(?:\$ )?(?:[A-Z_][A-Z_0-9]*+=\S++ ++)*+(?:vllm|sglang|swift|python3?|torchrun|accelerate|deepspeed|trl|"
     r"docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*+(?: |$)",
     re.MULTILINE,
 )
@@ -57,10 +58,18 @@ _END: Final = re.compile(  # of a command, outside of what is quoted
 _FLAG: Final = re.compile(r"(--?)([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
 _SHORT: Final = {
     "tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "dp": "data_parallel_size",
-    "q": "quantization",
+    "tp_size": "tensor_parallel_size", "pp_size": "pipeline_parallel_size",
+    "dp_size": "data_parallel_size", "q": "quantization",
 }  # fmt: skip
 _PROGRAMS: Final = ("launch", "serve", "train", "sft", "dpo")
-_SERVED: Final = re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b")
+_SERVED: Final = {
+    "served_by_vllm": re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b"),
+    "served_by_sglang": re.compile(r"\bsglang serve\b|-m sglang\b|\bsglang:"),
+}
+_IMAGE: Final = re.compile(
+    r"^[ \t-]{0,40}image: {1,9}(\S*(?:vllm-openai|sglang:)\S*)", re.MULTILINE
+)
+_NESTED: Final = re.compile(r"(?:\.|Training|Parallelism|Checkpoint)Config$")  # of torchtitan
 _TOKENIZER: Final = re.compile(r"(?:Tokenizer|Processor)\.$")
 
 
@@ -95,7 +104,7 @@ def json_fields(text: str) -> Fields:
 
 def recipe_fields(text: str) -> Fields | None:
     """Return the fields of a command line, of calls in Python, of TOML or of YAML; else None."""
-    readers: tuple[Callable[[str], object], ...] = (_calls, _command, _toml, _yaml)
+    readers: tuple[Callable[[str], object], ...] = (_container, _calls, _command, _toml, _yaml)
     for read in readers:
         try:
             found = read(text)
@@ -178,6 +187,8 @@ def _literal(node: ast.expr) -> object:
     if isinstance(node, ast.Dict) and all(isinstance(key, ast.Constant) for key in node.keys):
         pairs = zip(node.keys, node.values, strict=True)
         return {str(_literal(key)): _literal(value) for key, value in pairs if key}
+    if isinstance(node, ast.Call) and _NESTED.search(ast.unparse(node.func)):
+        return {each.arg: _literal(each.value) for each in node.keywords if each.arg}
     try:
         return ast.literal_eval(node)
     except (MemoryError, RecursionError, TypeError, ValueError):
@@ -193,11 +204,29 @@ def _command(text: str) -> Fields:
     return fields
 
 
+def _container(text: str) -> Fields:
+    """Return the flags of a service of Docker Compose or Kubernetes."""
+    if not (image := _IMAGE.search(text)):
+        return {}
+    words = [image[1], *_arguments(_yaml(text))]
+    return _flags(shlex.join(words)) if words[1:] else {}
+
+
+def _arguments(value: object) -> Iterator[str]:
+    """Yield the words of the commands that stand in a value."""
+    if isinstance(value, str) and "--" in value:
+        yield from shlex.split(value)
+    elif isinstance(value, list) and any(str(each).startswith("--") for each in value):
+        yield from map(str, value)
+    elif isinstance(value, (list, Mapping)):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _arguments(each)
+
+
 def _flags(command: str) -> Fields:
     words = shlex.split(command, comments=True)
-    fields: Fields = {}
-    if _SERVED.search(command):
-        fields["served_by_vllm"] = True
+    fields: Fields = {name: True for name, words in _SERVED.items() if words.search(command)}
+    if fields:
         after = words.index("serve") + 1 if "serve" in words else len(words)
         if after < len(words) and not words[after].startswith("-"):
             fields["model"] = words.pop(after)
@@ -205,8 +234,8 @@ def _flags(command: str) -> Fields:
     values: dict[str, list[str]] = {name: []}  # of no flag
     for word in words:
         if flag := _FLAG.fullmatch(word):
-            is_long = flag[1] == "--"
-            name = flag[2].replace("-", "_") if is_long else _SHORT.get(flag[2], "")
+            plain = flag[2].replace("-", "_")
+            name = _SHORT.get(plain, plain if flag[1] == "--" else "")
             values[name] = [] if flag[3] is None else [flag[3]]
         elif word.endswith(".py") or word in _PROGRAMS:
             name = ""
