@@ -48,10 +48,7 @@ def recognise(content: bytes, name: str = "") -> Told:
     with suppress(UnicodeDecodeError):
         text = content.decode("utf-8-sig")
     if is_out_of_memory(text):
-        try:
-            return read_out_of_memory(text)
-        except UntoldRequestError as error:
-            raise UntoldRequestError(_untold(text) or str(error)) from error
+        return _read_out_of_memory(text)
     with suppress(ValueError):
         log = read_log(text)
     if log and log.kind != "training":
@@ -64,6 +61,13 @@ def recognise(content: bytes, name: str = "") -> Told:
         if sentence := _untold(text):
             raise UntoldRequestError(sentence) from error
         raise UnknownError(str(error)) from error
+
+
+def _read_out_of_memory(text: str) -> OutOfMemory:
+    try:
+        return read_out_of_memory(text)
+    except UntoldRequestError as error:
+        raise UntoldRequestError(_untold(text) or str(error)) from error
 
 
 def _untold(text: str) -> str:

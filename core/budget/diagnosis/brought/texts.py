@@ -47,8 +47,8 @@ _MARKED: Final[Mapping[str, Fields]] = {
     "LLM": {"served_by_vllm": True},
 }  # fmt: skip
 _COMMAND: Final = re.compile(
-    r"^[ \t]{0,40}(?:\$ )?(?:[A-Z_][A-Z_0-9]*+=\S++ ++)*+(?:vllm|sglang|swift|python3?|torchrun|accelerate|deepspeed|trl|"
-    r"docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*+(?: |$)",
+    r"^[ \t]{0,40}(?:\$ )?(?:[A-Z_][A-Z_0-9]*+=\S++ ++)*+(?:vllm|sglang|swift|python3?|torchrun|"
+    r"accelerate|deepspeed|trl|docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*+(?: |$)",
     re.MULTILINE,
 )
 _END: Final = re.compile(  # of a command, outside of what is quoted
