@@ -56,13 +56,10 @@ def explain(chosen: Namespace) -> tuple[Sequence[str], int]:
 
 def _held_against(plan: Plan) -> str:
     """Return the plan that an error or a log, which names none, was held against."""
-    return _(
-        "Held against {model} on {count} {device}, {batch} × {length} tokens: set what was "
-        "otherwise in the run by --of and --set."
-    ).format(
-        model=plan.spec.name, count=f"{plan.num_devices:,}", device=plan.cluster.device.name,
-        batch=plan.recipe.batch_size, length=f"{plan.recipe.seq_len:,}",
-    )  # fmt: skip
+    text = _("Held against {plan}: set what was otherwise in the run by --of and --set.")
+    batch, length = plan.recipe.batch_size, plan.recipe.seq_len
+    devices = f"{plan.num_devices:,} × {plan.cluster.device.name}"
+    return text.format(plan=f"{plan.spec.name}, {devices}, {batch:,} × {length:,}")
 
 
 def fits_on(chosen: Namespace) -> tuple[Sequence[str], int]:

@@ -205,7 +205,9 @@ def _training(log: Log, plan: Plan, unit: ByteUnit) -> LogAnswer:
     ]
     own = {"step_tokens": plan.step_tokens, "seq_len": plan.recipe.seq_len}
     values = {**log.numbers, **own, "num_devices": plan.num_devices}
-    for row in [row for row in _TABLE["speed"].values() if _is_told(row["rule"], values)][:1]:
+    rows = _TABLE["speed"].values()
+    told = [row for row in rows if {*re.findall("[a-z_]+", row["rule"])} <= values.keys()]
+    for row in told[:1]:
         name, rule = N_("speed of one device"), Formula(row["rule"])
         speed = _claimed(name, values, "tokens/s", rule)
         mfu, *others = _utilizations(plan, speed.amount)
@@ -221,10 +223,6 @@ def _training(log: Log, plan: Plan, unit: ByteUnit) -> LogAnswer:
         notes.append(_on_memory(log.memory, plan.need, unit))
     headline, beside = (headline, beside) if headline else (beside, [])
     return LogAnswer(headline=tuple(headline), beside=tuple(beside), notes=tuple(notes))
-
-
-def _is_told(rule: str, values: Mapping[str, Number]) -> bool:
-    return values.keys() >= set(re.findall("[a-z_]+", rule))
 
 
 def _utilizations(plan: Plan, tokens_per_second: Number) -> Iterator[Item]:
@@ -306,20 +304,15 @@ def _vllm(log: Log, plan: Plan) -> LogAnswer:
 
 def _on_requests(log: Log) -> Iterator[str]:
     """Hold what the log says of requests at once against its tokens: two ways to count them."""
-    if not log.numbers.keys() >= {"concurrency", "context"}:
-        return
-    told, tokens, context = (log.numbers[name] for name in ("concurrency", "kv_tokens", "context"))
-    text = _("The log's {told} requests at once are its {tokens} tokens / {context} of a request.")
-    if abs(told * context / tokens - 1) > NEAR:
+    if log.numbers.keys() >= {"concurrency", "context"}:
         text = _(
-            "The log's {told} requests at once are not its {tokens} tokens / {context} of a "
-            "request = {count}: it counts what a request of that length keeps, where windows keep "
-            "less."
+            "{tokens} tokens / {context} of a request = {count} requests at once; the log says "
+            "{told}. It says more where it counts that windows keep less."
         )
-    yield text.format(
-        told=f"{told:,.2f}", tokens=f"{round(tokens):,}", context=f"{round(context):,}",
-        count=f"{tokens / context:,.2f}",
-    )  # fmt: skip
+        names = {"tokens": "kv_tokens", "context": "context", "told": "concurrency"}
+        said = {name: log.numbers[each] for name, each in names.items()}
+        said["count"] = said["tokens"] / said["context"]
+        yield text.format(**{name: f"{round(number, 2):,}" for name, number in said.items()})
 
 
 def _on_tokens(found: Item, planned: Sequence[Item]) -> str:

@@ -167,19 +167,16 @@ def read_out_of_memory(text: str) -> OutOfMemory:
     )
     if told:
         return _read(first, told, num_texts)
-    if not is_out_of_memory(text):
-        raise UntoldRequestError(
-            _(
-                "This text is no out-of-memory error of torch: it would say “out of memory” and "
-                "“tried to allocate”."
-            )
-        )
-    raise UntoldRequestError(
-        _(
-            "The error does not say how much it tried to allocate; paste the whole line that "
-            "begins with “CUDA out of memory”."
-        )
+    sentence = _(
+        "The error does not say how much it tried to allocate; paste the whole line that begins "
+        "with “CUDA out of memory”."
     )
+    if not is_out_of_memory(text):
+        sentence = _(
+            "This text is no out-of-memory error of torch: it would say “out of memory” and "
+            "“tried to allocate”."
+        )
+    raise UntoldRequestError(sentence)
 
 
 def _first(plain: str) -> tuple[str, dict[str, Told], int]:
@@ -221,18 +218,15 @@ def _numbers(text: str) -> dict[str, Told]:
 
 
 def _own_process(found: Mapping[str, Told], processes: Sequence[Told]) -> Told | None:
-    """Return the process that runs torch itself, where the text does not know it for its own.
+    """Return the process of torch where the text takes it for another, as in a container.
 
-    In a container its number is another one. Beside what torch holds the others would then hold
-    more than the device has.
+    All of them and what torch holds would then be more than the device has.
     """
-    if "total" not in found or "in_process" in found:
+    own = sum(found[name].num_bytes for name in ("allocated", "idle") if name in found)
+    held = own + sum(each.num_bytes for each in processes)
+    if "in_process" in found or "total" not in found or held <= found["total"].num_bytes:
         return None
-    own = [found[name].num_bytes for name in ("allocated", "idle") if name in found]
-    held = sum(own) + sum(each.num_bytes for each in processes)
-    if held <= found["total"].num_bytes:
-        return None
-    large = [each for each in processes if each.num_bytes + each.error >= sum(own)]
+    large = [each for each in processes if each.num_bytes + each.error >= own]
     return min(large, key=lambda each: each.num_bytes, default=None)
 
 

@@ -49,4 +49,5 @@ def taken_from(told: Brought, plan: Plan) -> Iterator[str]:
     missing = {name: settings.get(name) for name in names if name not in told.settings}
     said = [f"{name} = {value}" for name, value in missing.items() if value is not None]
     text = _("Not in the file, and so as the plan has it: {fields}.")
-    yield text.format(fields=_("; ").join(said))
+    if said:
+        yield text.format(fields=_("; ").join(said))

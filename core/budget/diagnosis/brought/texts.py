@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 
 import yaml
 
+from core.budget.table import read_table
 from core.language import _
 
 Fields = dict[str, Any]
@@ -41,11 +42,8 @@ _IN_CALL: Final = re.compile(
     r"\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|#[^\n]*+|[()\[\]{}]", re.DOTALL
 )
 _LONG_KEY: Final = re.compile(r"(?:\.[^.\n]{0,40}+){41}")  # tomllib takes the square of its time
-_MARKED: Final[Mapping[str, Fields]] = {
-    "LoraConfig": {"use_peft": True}, "get_peft_model": {"use_peft": True},
-    "FastLanguageModel.from_pretrained": {"bnb_4bit_use_double_quant": True},  # as Unsloth does
-    "LLM": {"served_by_vllm": True},
-}  # fmt: skip
+_TABLE: Final = read_table(__file__)
+_MARKED: Final[Mapping[str, Fields]] = _TABLE["marked"]
 _COMMAND: Final = re.compile(
     r"^[ \t]{0,40}(?:\$ )?(?:[A-Z_][A-Z_0-9]*+=\S++ ++)*+(?:vllm|sglang|swift|python3?|torchrun|"
     r"accelerate|deepspeed|trl|docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*+(?: |$)",
@@ -56,11 +54,7 @@ _END: Final = re.compile(  # of a command, outside of what is quoted
     re.DOTALL,
 )
 _FLAG: Final = re.compile(r"(--?)([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
-_SHORT: Final = {
-    "tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "dp": "data_parallel_size",
-    "tp_size": "tensor_parallel_size", "pp_size": "pipeline_parallel_size",
-    "dp_size": "data_parallel_size", "q": "quantization",
-}  # fmt: skip
+_SHORT: Final[Mapping[str, str]] = _TABLE["short"]
 _PROGRAMS: Final = ("launch", "serve", "train", "sft", "dpo")
 _SERVED: Final = {
     "served_by_vllm": re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b"),

@@ -107,7 +107,7 @@ def test_a_measured_peak_stands_beside_the_prediction(said):
 def test_what_an_error_or_a_log_was_held_against_is_said(said):
     for content in (OOM, "tps: 5,760"):
         _status, out, _err = said("explain", "--of", "llama-2-7b", content=content)
-        assert "Held against Llama-2 7B on 1 H100 SXM, 1 × 4,096 tokens" in out
+        assert "Held against Llama-2 7B, 1 × H100 SXM, 1 × 4,096:" in out
 
 
 def test_a_verdict_says_first_what_it_leaves_out_and_whose_it_is(said):
