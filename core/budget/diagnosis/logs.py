@@ -312,7 +312,9 @@ def _on_requests(log: Log) -> Iterator[str]:
         names = {"tokens": "kv_tokens", "context": "context", "told": "concurrency"}
         said = {name: log.numbers[each] for name, each in names.items()}
         said["count"] = said["tokens"] / said["context"]
-        yield text.format(**{name: f"{round(number, 2):,}" for name, number in said.items()})
+        yield text.format(
+            **{name: f"{number:,.2f}".removesuffix(".00") for name, number in said.items()}
+        )
 
 
 def _on_tokens(found: Item, planned: Sequence[Item]) -> str:

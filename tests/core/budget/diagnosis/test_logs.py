@@ -205,6 +205,17 @@ def test_adapters_work_less_than_a_full_training():
     assert 0.6 < adapted / full < 0.75
 
 
+def test_megatron_bridge_counts_of_adapters_the_matrices_alone():
+    """docs/performance-summary.md: LoRA of Llama-3 70B, 2,643 tokens/s and 735 TFLOP/s a GPU."""
+    log = read_log("2643 tok/s/GPU | throughput per GPU (TFLOP/s/GPU): 735 |")
+    adapted = plan(
+        "llama-3-70b", 4096, recipe={"lora": LoRA(rank=16, targets=("q", "k", "v", "o"))}
+    )
+    assert "are what “adapters, without attention” gives" in " ".join(
+        answer_log(log, adapted).notes
+    )
+
+
 def test_a_claim_without_a_speed_is_all_there_is():
     assert amounts(answer_log(read_log("mfu: 33.73%"), plan()).headline) == {
         "MFU as the log says": 0.3373
@@ -255,10 +266,8 @@ def test_both_counts_of_requests_at_once_are_told_apart():
         answer_log(read_log(text), plan("gpt-oss-120b", num_devices=1)).notes[1]
         for text in (VLLM, VLLM.replace("8,192 tokens", "131,072 tokens").replace("9.57", "1.19"))
     )
-    assert (
-        "78,384.0 tokens / 8,192.0 of a request = 9.57 requests at once; the log says 9.57" in whole
-    )
-    assert "= 0.6 requests at once; the log says 1.19" in windowed
+    assert "78,384 tokens / 8,192 of a request = 9.57 requests at once; the log says 9.57" in whole
+    assert "= 0.60 requests at once; the log says 1.19" in windowed
 
 
 def test_a_batch_without_the_time_of_a_step_gives_no_speed():
