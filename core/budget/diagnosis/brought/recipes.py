@@ -219,16 +219,17 @@ _READERS: Final = {
 
 def _served(reading: _Reading, model: str) -> dict[str, Setting]:
     facts, notes = reading.facts, reading.notes
+    counted, capped, unsaid = (reading.row[name] for name in ("counted", "capped", "longest"))
     found: dict[str, Setting] = (
         {"weights": facts["served_dtype"]} if "served_dtype" in facts else {}
     )
     found |= {"devices": facts["tensor"]} if "tensor" in facts else {}
-    notes.append(_(reading.row["counted"]))
+    notes.append(_(counted))
     if "cap" in facts:
-        notes.append(_(reading.row["capped"]).format(count=facts["cap"]))
+        notes.append(_(capped).format(count=facts["cap"]))
     if model and "context_length" not in facts.keys() | reading.open:
         found["context_length"] = longest = MODELS[model].seq_len
-        notes.append(_(reading.row["longest"]).format(count=f"{longest:,}"))
+        notes.append(_(unsaid).format(count=f"{longest:,}"))
     return found
 
 
