@@ -321,7 +321,7 @@ def _on_tokens(found: Item, planned: Sequence[Item]) -> str:
     nearest = min(planned, key=lambda each: abs(each.amount - found.amount))
     times = found.amount / nearest.amount
     text = _("The server gives each token what “{count}” needs: {bytes} bytes.")
-    if abs(times - 1) > NEAR + found.band[0]:
+    if abs(times - 1) > 2 * NEAR + found.band[0]:  # it gives whole blocks
         text = _(
             "The server gives each token {times} times what “{count}” needs ({bytes} bytes): its "
             "KV cache has another format, more or fewer devices share it, or the model is another."

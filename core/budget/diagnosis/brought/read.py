@@ -26,6 +26,7 @@ MAX_BYTES: Final = 16 * MIB
 _CODE: Final = (b"PK\x03\x04", *(bytes([0x80, protocol]) for protocol in range(2, 6)))
 _JSON: Final = re.compile(r'\s*\{\s*["}]')  # a printed dict of Python begins with another mark
 _FENCED: Final = re.compile(r"^```\w*[ \t]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_MAGIC: Final = re.compile(r"\A%%\w+[^\n]*\n")  # of a cell of a notebook
 _MOST_FENCED: Final = 10
 _FILE: Final = re.compile(r"(?<![^\s=/\"'])[\w.-]{1,80}\.(?:ya?ml|toml)(?![^\s\"'])")
 _CONFIG: Final = ("model_type", "architectures", "hidden_size", "n_embd", "num_hidden_layers")
@@ -109,7 +110,7 @@ def _name_in(found: Mapping[str, Any]) -> str:
 
 def _decoded(content: bytes, name: str) -> str:
     try:
-        return content.decode("utf-8-sig")
+        return _MAGIC.sub("", content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise _unknown(name) from error
 

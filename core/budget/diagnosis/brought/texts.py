@@ -57,12 +57,10 @@ _FLAG: Final = re.compile(r"(--?)([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
 _SHORT: Final[Mapping[str, str]] = _TABLE["short"]
 _PROGRAMS: Final = ("launch", "serve", "train", "sft", "dpo")
 _SERVED: Final = {
-    "served_by_vllm": re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b"),
+    "served_by_vllm": re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b|^\S+/vllm\S*"),
     "served_by_sglang": re.compile(r"\bsglang serve\b|-m sglang\b|\bsglang:"),
 }
-_IMAGE: Final = re.compile(
-    r"^[ \t-]{0,40}image: {1,9}(\S*(?:vllm-openai|sglang:)\S*)", re.MULTILINE
-)
+_IMAGE: Final = re.compile(r"^[ \t-]{0,40}image: {1,9}(\S*(?:vllm|sglang:)\S*)", re.MULTILINE)
 _NESTED: Final = re.compile(r"(?:\.|Training|Parallelism|Checkpoint)Config$")  # of torchtitan
 _TOKENIZER: Final = re.compile(r"(?:Tokenizer|Processor)\.$")
 
@@ -209,7 +207,7 @@ def _container(text: str) -> Fields:
 def _arguments(value: object) -> Iterator[str]:
     """Yield the words of the commands that stand in a value."""
     if isinstance(value, str) and "--" in value:
-        yield from shlex.split(value)
+        yield from shlex.split(value.replace("\\\n", " "))
     elif isinstance(value, list) and any(str(each).startswith("--") for each in value):
         yield from map(str, value)
     elif isinstance(value, (list, Mapping)):

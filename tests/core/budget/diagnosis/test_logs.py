@@ -261,6 +261,17 @@ def test_the_start_of_any_server_gives_the_bytes_of_a_token():
         assert "131,072" in answer.notes[0]
 
 
+def test_two_servers_give_a_token_of_one_model_the_same():
+    """Reported with vllm-project/vllm issue 21348: Qwen3-235B-A22B in FP8 on four H100."""
+    for text in (
+        "Available KV cache memory: 8.11 GiB\nGPU KV cache size: 178,880 tokens",
+        "KV Cache is allocated. #tokens: 367404, K size: 8.23 GB, V size: 8.23 GB",
+    ):
+        answer = answer_log(read_log(text), plan("qwen3-235b-a22b", num_devices=4))
+        assert "gives each token what" in answer.notes[0], text
+        assert "48,128" in answer.notes[0]
+
+
 def test_both_counts_of_requests_at_once_are_told_apart():
     whole, windowed = (
         answer_log(read_log(text), plan("gpt-oss-120b", num_devices=1)).notes[1]

@@ -280,6 +280,7 @@ def test_a_recipe_is_read_in_a_fence_with_words_around_it():
     for name in ("DEEPSPEED", "AXOLOTL", "TORCHTITAN"):
         text = f"Here it is:\n```yaml\n{TEXTS[name]}\n```\nIt fails."
         assert read(text) == read(TEXTS[name]), name
+        assert read(f"%%writefile my.yaml\n{TEXTS[name]}") == read(TEXTS[name]), name
 
 
 @pytest.mark.parametrize(
@@ -288,12 +289,16 @@ def test_a_recipe_is_read_in_a_fence_with_words_around_it():
         "command: --model Qwen/Qwen3-8B --max-model-len 16384 -tp 2\n    ports: [1]",
         "command: >\n      --model Qwen/Qwen3-8B\n      --max-model-len 16384 -tp 2",
         'args:\n    - "--model"\n    - Qwen/Qwen3-8B\n    - "--max-model-len=16384"\n    - "-tp=2"',
+        'command: ["/bin/sh", "-c"]\n    args:\n    - |\n      python3 -m vllm.entrypoints.openai.'
+        "api_server \\\n        --model Qwen/Qwen3-8B --max-model-len 16384 \\\n        -tp 2",
         'command: ["vllm", "serve", "Qwen/Qwen3-8B", "--max-model-len", "16384", "-tp", "2"]',
     ],
 )
 def test_a_service_says_its_command_in_any_form(form):
     before, _mark, _after = TEXTS["COMPOSE"].partition("command:")
-    assert read(before + form) == read(TEXTS["COMPOSE"])
+    for image in ("vllm/vllm-openai:latest", "rocm/vllm-dev:nightly"):
+        text = before.replace("vllm/vllm-openai:latest", image) + form
+        assert read(text) == read(TEXTS["COMPOSE"]), image
 
 
 @pytest.mark.parametrize(
