@@ -23,10 +23,9 @@ from core.language import N_, _
 from core.units import GIB, MIB, ByteUnit, format_bytes, format_flops_per_second
 
 LOG_KINDS: Final[Mapping[str, str]] = {
-    "training": N_("log of a training"),
-    "vllm": N_("start of a server"),
+    "training": N_("log of a training"), "vllm": N_("start of a server"),
     "llama.cpp": N_("buffers of llama.cpp"),
-}
+}  # fmt: skip
 BUFFERS: Final[Mapping[str, str]] = {
     "model": N_("weights"), "KV": N_("KV cache"), "RS": N_("recurrent state"),
     "compute": N_("workspace"), "input": N_("inputs"), "output": N_("outputs"),

@@ -13,11 +13,9 @@ from core.budget.planning.settings import RELEASED, settings_of, with_settings
 from core.language import _
 
 _SPLITS: Final = ("tensor", "stages", "context")
-_OPEN: Final = {
-    "train": ("length", "batch", "optimizer", "precision", "checkpointing"),
-    "serve": ("context_length",),
-}
-"""Work -> settings that decide what it needs, beside the devices."""
+# Work -> settings that decide what it needs, beside the devices.
+_SIZES: Final = ("length", "batch", "optimizer", "precision", "checkpointing")
+_OPEN: Final = {"train": _SIZES, "serve": ("context_length",)}
 
 
 def planned(told: Brought, base: Plan) -> Plan:

@@ -349,7 +349,7 @@ def _devices_and_step(facts: Facts) -> dict[str, Setting]:
     found: dict[str, Setting] = {}
     degrees = [int(facts.get(name, 1)) for name in ("replicate", "tensor", "stages", "context")]
     sequences = int(facts.get("batch", 0) * facts.get("accumulation", 0))  # of a replica's step
-    devices = facts.get("devices", 0)
+    devices = facts.get("devices") or facts.get("visible", 0)
     if "per_node" in facts:
         devices = facts["per_node"] * facts.get("nodes", 1)
     elif "shard" in facts:

@@ -55,6 +55,7 @@ _END: Final = re.compile(  # of a command, outside of what is quoted
 )
 _FLAG: Final = re.compile(r"(--?)([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
 _SHORT: Final[Mapping[str, str]] = _TABLE["short"]
+_VISIBLE: Final = re.compile(r"\bCUDA_VISIBLE_DEVICES=[\"']?(\d{1,3}(?:,\d{1,3}){0,63})\b")
 _PROGRAMS: Final = ("launch", "serve", "train", "sft", "dpo")
 _SERVED: Final = {
     "served_by_vllm": re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b|^\S+/vllm\S*"),
@@ -193,6 +194,8 @@ def _command(text: str) -> Fields:
     for part in whole.split("\0"):
         if begin := _COMMAND.search(part):
             fields |= _flags(part[begin.start() :])
+    if fields and (seen := _VISIBLE.search(text)):
+        fields["visible_devices"] = seen[1].count(",") + 1
     return fields
 
 

@@ -316,6 +316,15 @@ def test_a_command_whose_recipe_is_in_a_file_asks_for_the_file(command, file):
         read(command)
 
 
+def test_devices_that_a_command_may_see_are_its_devices_unless_its_launcher_says_more():
+    command = "CUDA_VISIBLE_DEVICES=0,1,2,3 llamafactory-cli train --finetuning_type full"
+    assert read(command).settings["devices"] == 4
+    launched = command.replace("llamafactory-cli train", "torchrun --nproc_per_node 2 train.py")
+    assert read(launched).settings["devices"] == 2
+    served = read("export CUDA_VISIBLE_DEVICES=0,1\nvllm serve Qwen/Qwen3-8B -tp 1")
+    assert (served.settings["devices"], served.ignored) == (1, ())
+
+
 def test_the_state_of_a_trainer_is_a_log_and_no_recipe():
     with pytest.raises(ValueError, match="nothing that is read here"):
         read('{"log_history": [{"loss": 1.5}], "num_train_epochs": 3, "train_batch_size": 4}')
