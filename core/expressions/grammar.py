@@ -5,9 +5,11 @@ mean is the interpreter's matter.
 """
 
 import ast
+import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from core.expressions.error import ExpressionError, Span
@@ -27,6 +29,7 @@ STATEMENTS: Final[tuple[type[Statement], ...]] = (ast.Expr, ast.Assign)
 EXPRESSIONS: Final = (
     *(ast.Constant, ast.Name, ast.Tuple, ast.List, ast.UnaryOp, ast.BinOp, ast.Compare),
     *(ast.Subscript, ast.Slice, ast.Call, ast.Attribute, ast.Starred),
+    *(ast.JoinedStr, ast.FormattedValue),
 )
 OPERATORS: Final = (
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
@@ -38,43 +41,9 @@ WRITES_ELSEWHERE: Final = N_(
     "{name} changes a tensor in place, and here it is only drawn where elements lie; run it on "
     "Indexing and sharing, or on Computation graph."
 )
-NAMES_OF_NODES: Final = {
-    ast.Lambda: N_("A function (lambda)"),
-    ast.ListComp: N_("A comprehension"),
-    ast.SetComp: N_("A comprehension"),
-    ast.DictComp: N_("A comprehension"),
-    ast.GeneratorExp: N_("A comprehension"),
-    ast.JoinedStr: N_("An f-string"),
-    ast.NamedExpr: N_("An assignment inside an expression (:=)"),
-    ast.IfExp: N_("if ... else"),
-    ast.BoolOp: N_("and, or"),
-    ast.Not: N_("not"),
-    ast.Dict: N_("A dictionary"),
-    ast.Set: N_("A set"),
-    ast.Await: "await",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield",
-    ast.Import: "import",
-    ast.ImportFrom: "import",
-    ast.FunctionDef: "def",
-    ast.AsyncFunctionDef: "def",
-    ast.ClassDef: "class",
-    ast.Delete: "del",
-    ast.For: "for",
-    ast.While: "while",
-    ast.With: "with",
-    ast.If: "if",
-    ast.Try: "try",
-    ast.Raise: "raise",
-    ast.AnnAssign: N_("A type annotation"),
-    ast.In: "in",
-    ast.NotIn: "not in",
-    ast.Is: "is",
-    ast.IsNot: "is not",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.BitXor: "^",
-    ast.UAdd: "+",
+_NODES: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+NAMES_OF_NODES: Final[Mapping[type[ast.AST], str]] = {
+    getattr(ast, node): row.get("name") or row["word"] for node, row in _NODES["nodes"].items()
 }
 
 
@@ -253,6 +222,7 @@ def _check_node(node: ast.AST, parent: ast.AST, syntax: Syntax) -> None:
     if not isinstance(node, (*syntax.statements, *EXPRESSIONS, *OPERATORS, *SMALL_PARTS)):
         raise ExpressionError(_about_kind(node, place), span)
     problem = _problem_of(node, parent) or _problem_of_statement(node, syntax)
+    problem = problem or _problem_of_string(node, parent)
     if problem:
         raise ExpressionError(problem, span)
 
@@ -283,6 +253,13 @@ def _problem_of(node: ast.AST, parent: ast.AST) -> str:
         case ast.Compare(ops=ops) if len(ops) > 1:
             problem = _("Write one comparison at a time.")
     return problem
+
+
+def _problem_of_string(node: ast.AST, parent: ast.AST) -> str:
+    is_printed = isinstance(parent, ast.Call) and ast.unparse(parent.func) == "print"
+    if not isinstance(node, ast.JoinedStr) or is_printed or isinstance(parent, ast.FormattedValue):
+        return ""
+    return _("An f-string can only be printed here, as the text that print is given.")
 
 
 def _problem_of_statement(node: ast.AST, syntax: Syntax) -> str:
@@ -414,7 +391,7 @@ def _without_prints(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
 def _shown(statement: Statement) -> ast.expr | None:
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[*_any, last])):
-            return last
+            return ast.Constant(value=None) if isinstance(last, ast.JoinedStr) else last
     return None
 
 

@@ -3,8 +3,9 @@
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, Final
@@ -47,6 +48,7 @@ from core.language import _
 # What torch names in the pairs that `max`, `topk` and `sort` give.
 _PARTS: Final = {"values": 0, "indices": 1}
 INT64_BITS: Final = 64
+_FORMAT: Final = re.compile(r"[<>^]?\d{0,2}(?:\.\d{1,2})?[defgs%]?")
 _BLOCKS: Final[Mapping[str, type[AbstractContextManager[Any]]]] = {
     "torch.no_grad": torch.no_grad,
     "torch.enable_grad": torch.enable_grad,
@@ -306,8 +308,22 @@ class _Interpreter:
                 return self._attribute(node)
         return self._operated(node)
 
+    def _written(self, part: ast.expr) -> str:
+        """Return a part of an f-string as Python writes it; none is wider than a line."""
+        if not isinstance(part, ast.FormattedValue):
+            return str(self._value(part))
+        value, span = self._value(part.value), Span.of(part.value)
+        form = str(self._value(part.format_spec)) if part.format_spec else ""
+        self._execution.check_written((value,), span)
+        with suppress(TypeError, ValueError), unwatched():
+            if _FORMAT.fullmatch(form):
+                return format(value, form)
+        raise ExpressionError(_("This cannot be written as {form}.").format(form=form), span)
+
     def _operated(self, node: ast.expr) -> Value:
         match node:
+            case ast.JoinedStr(values=parts):
+                return "".join(map(self._written, parts))
             case ast.Subscript(value=value, slice=index):
                 return self._indexed(node, self._value(value), index)
             case ast.BinOp(left=left, op=op, right=right):

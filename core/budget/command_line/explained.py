@@ -48,7 +48,19 @@ def explain(chosen: Namespace) -> tuple[Sequence[str], int]:
     if content.startswith(_PICKLE) and name and not is_safetensors(content):
         return _written(chosen, {"sentence": _of_snapshot(Path(chosen.file))}), 0
     told = recognise(content, name)
-    return _written(chosen, _answer(told, _plan(chosen, told))), 0
+    plan = _plan(chosen, told)
+    answer = _answer(told, plan)
+    if not isinstance(told, Brought):
+        answer["notes"] = [*answer.get("notes", ()), _held_against(plan)]
+    return _written(chosen, answer), 0
+
+
+def _held_against(plan: Plan) -> str:
+    """Return the plan that an error or a log, which names none, was held against."""
+    text = _("Held against {plan}: set what was otherwise in the run by --of and --set.")
+    batch, length = plan.recipe.batch_size, plan.recipe.seq_len
+    devices = f"{plan.num_devices:,} × {plan.cluster.device.name}"
+    return text.format(plan=f"{plan.spec.name}, {devices}, {batch:,} × {length:,}")
 
 
 def fits_on(chosen: Namespace) -> tuple[Sequence[str], int]:
@@ -131,7 +143,19 @@ def _answer(told: Told, plan: Plan) -> dict[str, Any]:
         numbers = [f"{_(each.name)}: {amount_text(each)}" for each in answer.headline]
         beside = [f"{_(each.name)}: {amount_text(each)}" for each in answer.beside]
         return {"sentence": _("; ").join(numbers), "notes": [*answer.notes, *beside]}
-    return {"sentence": _verdict(_budget(plan))} | _of_file(told, plan)
+    return {"sentence": _judged(told, plan)} | _of_file(told, plan)
+
+
+def _judged(told: Brought, plan: Plan) -> str:
+    """Return the verdict, and before it what makes it one of another run."""
+    budget = _budget(plan)
+    verdict = _verdict(budget)
+    if told.beyond and budget.verdict == "too_big":  # offload, pipelines and the like may help
+        text = _("Without {fields}, which the plan cannot hold: {verdict}")
+        verdict = text.format(fields=_("; ").join(told.beyond), verdict=verdict)
+    if not (told.model or told.config):
+        verdict = _("The model is not known: {verdict}").format(verdict=verdict)
+    return verdict
 
 
 def _of_file(told: Brought, plan: Plan) -> dict[str, Any]:

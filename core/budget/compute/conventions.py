@@ -15,6 +15,7 @@ from core.models.spec import ModelSpec
 SIX_ND: Final = Formula("6 * num_params * tokens_per_second / flops_per_second")
 COUNTED: Final = Formula("3 * forward * tokens_per_second / (num_tokens * flops_per_second)")
 HARDWARE: Final = Formula("step_flops * tokens_per_second / (num_tokens * flops_per_second)")
+ADAPTED: Final = Formula("2 * matrices * tokens_per_second / (num_tokens * flops_per_second)")
 SPARSE: Final = Formula("3 * forward * tokens_per_second / (num_tokens * 2 * flops_per_second)")
 
 _SIX_ND: Final = N_("6 FLOPs for each parameter and token; Kaplan et al. 2020, section 2.1")
@@ -23,6 +24,7 @@ _CAUSAL: Final = N_("masked pairs left out, as Megatron-LM and MaxText count tod
 _HARDWARE: Final = N_(
     "HFU: checkpointing and the attention scores that flash attention recomputes count too"
 )
+_ADAPTED: Final = N_("4 FLOPs for each weight of a matrix and token: frozen ones have no gradient")
 _SPARSE: Final = N_("a mistake: the peak with 2:4 sparsity, which dense training cannot reach")
 
 RATIO: Final = Formula("3 * forward / (6 * num_params * num_tokens)")
@@ -68,12 +70,14 @@ def mfu_conventions(
     check_range("tokens_per_second", tokens_per_second, 0, 1e12)
     check_range("flops_per_second", flops_per_second, 1, 1e20)
     tokens = recipe.num_tokens
+    forward = training_forward(spec, tokens, recipe.seq_len)
     base: dict[str, Number] = {
         "num_tokens": tokens,
         "tokens_per_second": tokens_per_second,
         "flops_per_second": flops_per_second,
         "num_params": counts(spec).active,
-        "forward": training_forward(spec, tokens, recipe.seq_len).amount,
+        "forward": forward.amount,
+        "matrices": sum(part.amount for part in forward.children if not is_pairs(part)),
     }
     causal = base | {"forward": training_forward(spec, tokens, recipe.seq_len, causal=True).amount}
     step = step_flops(spec, recipe, causal=True).amount // recipe.accumulation
@@ -82,6 +86,7 @@ def mfu_conventions(
         (N_("full attention"), COUNTED, base, _PALM),
         (N_("causal attention"), COUNTED, causal, _CAUSAL),
         (N_("hardware (HFU), causal"), HARDWARE, base | {"step_flops": step}, _HARDWARE),
+        *([(N_("adapters, without attention"), ADAPTED, base, _ADAPTED)] if recipe.lora else []),
         *([(N_("sparse peak"), SPARSE, base, _SPARSE)] if sparsity else []),
     )
     return tuple(

@@ -23,10 +23,9 @@ from core.language import N_, _
 from core.units import GIB, MIB, ByteUnit, format_bytes, format_flops_per_second
 
 LOG_KINDS: Final[Mapping[str, str]] = {
-    "training": N_("log of a training"),
-    "vllm": N_("start of vLLM"),
+    "training": N_("log of a training"), "vllm": N_("start of a server"),
     "llama.cpp": N_("buffers of llama.cpp"),
-}
+}  # fmt: skip
 BUFFERS: Final[Mapping[str, str]] = {
     "model": N_("weights"), "KV": N_("KV cache"), "RS": N_("recurrent state"),
     "compute": N_("workspace"), "input": N_("inputs"), "output": N_("outputs"),
@@ -51,7 +50,8 @@ _ROWS: Final = [
 _BESIDE_A_SPEED, _OTHER_SPEED, _BUFFER = (
     _compiled(f"{{{part}}}") for part in ("beside_a_speed", "other_speed", "buffer")
 )
-_COLOUR: Final = re.compile(r"\x1b\[[\d;]{0,20}m")
+# Also a colour that a page has kept without its escape.
+_COLOUR: Final = re.compile(r"\x1b\[[\d;]{0,20}m|\[\d{1,3}(?:;\d{1,3}){0,4}m")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,7 +93,7 @@ def read_log(text: str) -> Log:
         raise ValueError(
             _(
                 "No line of this log is understood: it would say the tokens/s, the time of a step "
-                "or the MFU of a training, vLLM's KV cache, or llama.cpp's buffer sizes."
+                "or the MFU of a training, a server's KV cache, or llama.cpp's buffer sizes."
             )
         )
     kinds = [kind for kind, _numbers in found]
@@ -160,7 +160,9 @@ PLANNED: Final = Formula("kv_cache / context")
 SAID: Final = Formula("said")
 _WORKED: Final = N_("forward and backward, full attention; of adapters what their training does")
 _AT_PEAK: Final = N_("the dense peak over the model's own FLOPs: a limit on speed")
-_PER_TOKEN: Final = N_("what vLLM has for the KV cache, over the tokens that it says it holds")
+_PER_TOKEN: Final = N_(
+    "what the server has for the KV cache, over the tokens that it says it holds"
+)
 NEAR: Final = 0.01  # medians of different lines, and blocks of tokens, hide as much
 NEAR_PEAK: Final = 0.02  # tables of peaks differ in their last digits
 _KV_ERROR: Final = 0.005 * GIB  # vLLM prints two digits
@@ -202,7 +204,9 @@ def _training(log: Log, plan: Plan, unit: ByteUnit) -> LogAnswer:
     ]
     own = {"step_tokens": plan.step_tokens, "seq_len": plan.recipe.seq_len}
     values = {**log.numbers, **own, "num_devices": plan.num_devices}
-    for row in [row for what, row in _TABLE["speed"].items() if what in values][:1]:
+    rows = _TABLE["speed"].values()
+    told = [row for row in rows if {*re.findall("[a-z_]+", row["rule"])} <= values.keys()]
+    for row in told[:1]:
         name, rule = N_("speed of one device"), Formula(row["rule"])
         speed = _claimed(name, values, "tokens/s", rule)
         mfu, *others = _utilizations(plan, speed.amount)
@@ -293,17 +297,33 @@ def _vllm(log: Log, plan: Plan) -> LogAnswer:
             source=cache.source, kind=cache.kind, band=cache.band,
         )  # fmt: skip
         beside.append(replace(each, guess=cache.guess))
-    return LogAnswer(headline=(found,), beside=tuple(beside), notes=(_on_tokens(found, beside),))
+    notes = (_on_tokens(found, beside), *_on_requests(log))
+    return LogAnswer(headline=(found,), beside=tuple(beside), notes=notes)
+
+
+def _on_requests(log: Log) -> Iterator[str]:
+    """Hold what the log says of requests at once against its tokens: two ways to count them."""
+    if log.numbers.keys() >= {"concurrency", "context"}:
+        text = _(
+            "{tokens} tokens / {context} of a request = {count} requests at once; the log says "
+            "{told}. It says more where it counts that windows keep less."
+        )
+        names = {"tokens": "kv_tokens", "context": "context", "told": "concurrency"}
+        said = {name: log.numbers[each] for name, each in names.items()}
+        said["count"] = said["tokens"] / said["context"]
+        yield text.format(
+            **{name: f"{number:,.2f}".removesuffix(".00") for name, number in said.items()}
+        )
 
 
 def _on_tokens(found: Item, planned: Sequence[Item]) -> str:
     nearest = min(planned, key=lambda each: abs(each.amount - found.amount))
     times = found.amount / nearest.amount
-    text = _("vLLM gives each token what “{count}” needs: {bytes} bytes.")
-    if abs(times - 1) > NEAR + found.band[0]:
+    text = _("The server gives each token what “{count}” needs: {bytes} bytes.")
+    if abs(times - 1) > 2 * NEAR + found.band[0]:  # it gives whole blocks
         text = _(
-            "vLLM gives each token {times} times what “{count}” needs ({bytes} bytes): its KV "
-            "cache has another format, more or fewer devices share it, or the model is another."
+            "The server gives each token {times} times what “{count}” needs ({bytes} bytes): its "
+            "KV cache has another format, more or fewer devices share it, or the model is another."
         )
     amount = f"{round(nearest.amount):,}"
     return text.format(count=_(nearest.name), bytes=amount, times=f"{times:.3g}")

@@ -6,6 +6,7 @@ allocators, and what launchers put around them: ranks in brackets, line breaks, 
 
 import itertools
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -13,6 +14,7 @@ from core.language import _
 from core.units import GIB, KIB, MIB
 
 MAX_CHARS: Final = 5 * MIB
+MAX_PASTED: Final = 1 << 16
 Allocator = Literal["cuda", "mps", "cpu"]
 
 _UNITS: Final = {
@@ -28,11 +30,11 @@ _UNITS: Final = {
 # A number begins where no digit stands before it: a long run of them is looked at once.
 _SIZE: Final = r"(?<![\d.])(\d{1,18}(?:\.\d{1,9})?) ?(bytes|[KMG]i?B|B)\b"
 _STARTS: Final = re.compile(
-    r"(?:CUDA|HIP|XPU) out of memory|MPS backend out of memory|DefaultCPUAllocator|"
-    r"[Tt]ried to allocate",
+    r"(?:CUDA|HIP|XPU|NPU) out of memory|MPS backend out of memory|DefaultCPUAllocator|"
+    r"[Tt]ried to allocate|Invalid buffer size: \d",
 )
 _FIELDS: Final = {
-    "requested": rf"[Tt]ried to allocate {_SIZE}",
+    "requested": rf"(?:[Tt]ried to allocate|Invalid buffer size:) {_SIZE}",
     "total": rf"{_SIZE} total\b|total capaci?ty of {_SIZE}|max allowed: {_SIZE}",
     "allowed": rf"{_SIZE} allowed",
     "free": rf"{_SIZE}(?: is)? free",
@@ -44,10 +46,15 @@ _FIELDS: Final = {
     "other_allocations": rf"other allocations: {_SIZE}",
 }
 _PATTERNS: Final = {name: re.compile(pattern) for name, pattern in _FIELDS.items()}
-_RANK: Final = re.compile(
-    r"^[ \t]{0,40}(?:\[?(?:rank ?)?\d+\]?:|\(\S+ pid=\d+[^)]*\)) ?", re.MULTILINE
+# What stands around the words: marks of a quotation, ranks, colours, also those that a page has
+# kept without their escape.
+_AROUND: Final = re.compile(
+    r"^(?:> ?){1,9}|^[ \t]{0,40}(?:\[?(?:rank ?)?\d+\]?:|\(\S+ pid=\d+[^)]*\)) ?|"
+    r"\x1b\[[\d;]{0,20}m|\[\d{1,3}(?:;\d{1,3}){0,4}m",
+    re.MULTILINE,
 )
-_DEVICE: Final = re.compile(r"\bGPU (\d+)")
+_METAL: Final = re.compile("MPS|Invalid buffer")
+_DEVICE: Final = re.compile(r"\b[GNX]PU (\d+)")
 
 
 class UntoldRequestError(ValueError):
@@ -151,27 +158,33 @@ def read_out_of_memory(text: str) -> OutOfMemory:
                 "The text has {count} characters; paste at most {most}: the error alone is enough."
             ).format(count=f"{len(text):,}", most=f"{MAX_CHARS:,}")
         )
-    plain = " ".join(_RANK.sub(" ", text).split())
+    lines = _AROUND.sub("", text).splitlines()
+    # A writer breaks a long line between two words; a terminal, of which little is pasted, in one.
+    breaks = (" ", "") if len(text) < MAX_PASTED else (" ",)
+    first, told, num_texts = max(
+        (_first(" ".join(between.join(lines).split())) for between in breaks),
+        key=lambda found: len(found[1]),
+    )
+    if told:
+        return _read(first, told, num_texts)
+    sentence = _(
+        "The error does not say how much it tried to allocate; paste the whole line that begins "
+        "with “CUDA out of memory”."
+    )
+    if not is_out_of_memory(text):
+        sentence = _(
+            "This text is no out-of-memory error of torch: it would say “out of memory” and "
+            "“tried to allocate”."
+        )
+    raise UntoldRequestError(sentence)
+
+
+def _first(plain: str) -> tuple[str, dict[str, Told], int]:
+    """Return the first error that says what it asked for, its numbers, and how many such are."""
     starts = [match.start() for match in _STARTS.finditer(plain)]
-    if not starts:
-        raise UntoldRequestError(
-            _(
-                "This text is no out-of-memory error of torch: it would say “out of memory” and "
-                "“tried to allocate”."
-            )
-        )
-    texts = _split(plain, starts)
-    found = [_numbers(each) for each in texts]
-    whole = [(each, told) for each, told in zip(texts, found, strict=True) if "requested" in told]
-    if not whole:
-        raise UntoldRequestError(
-            _(
-                "The error does not say how much it tried to allocate; paste the whole line that "
-                "begins with “CUDA out of memory”."
-            )
-        )
-    first, told = whole[0]
-    return _read(first, told, len(whole))
+    texts = _split(plain, starts) if starts else []
+    found = [(each, told) for each in texts if "requested" in (told := _numbers(each))]
+    return (*found[0], len(found)) if found else ("", {}, 0)
 
 
 def _split(plain: str, starts: list[int]) -> list[str]:
@@ -187,17 +200,34 @@ def _numbers(text: str) -> dict[str, Told]:
         if match := pattern.search(text):
             number, unit = (each for each in match.groups() if each is not None)
             found[name] = read_size(number, unit)
+    found.pop("other_process", None)
     others = [
         read_size(*match.groups())
         for match in _PATTERNS["other_process"].finditer(text)
         if not text.endswith("this ", 0, match.start())
     ]
+    if (own := _own_process(found, others)) is not None:
+        found["in_process"] = own
+        others.remove(own)
     if others:
         found["other_process"] = Told(
             num_bytes=sum(each.num_bytes for each in others),
             error=sum(each.error for each in others),
         )
     return found
+
+
+def _own_process(found: Mapping[str, Told], processes: Sequence[Told]) -> Told | None:
+    """Return the process of torch where the text takes it for another, as in a container.
+
+    All of them and what torch holds would then be more than the device has.
+    """
+    own = sum(found[name].num_bytes for name in ("allocated", "idle") if name in found)
+    held = own + sum(each.num_bytes for each in processes)
+    if "in_process" in found or "total" not in found or held <= found["total"].num_bytes:
+        return None
+    large = [each for each in processes if each.num_bytes + each.error >= own]
+    return min(large, key=lambda each: each.num_bytes, default=None)
 
 
 def read_size(number: str, unit: str) -> Told:
@@ -218,7 +248,7 @@ def _read(text: str, told: dict[str, Told], num_texts: int) -> OutOfMemory:
         )
     device = _DEVICE.search(text)
     return OutOfMemory(
-        allocator="cpu" if "CPUAllocator" in text else "mps" if "MPS" in text else "cuda",
+        allocator="cpu" if "CPUAllocator" in text else "mps" if _METAL.search(text) else "cuda",
         requested=told["requested"],
         total=told.get("total"),
         allowed=told.get("allowed"),

@@ -2,13 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
+from typing import Final
 
 from core.budget.catalogue.hf_config import read_config
 from core.budget.catalogue.models import MODELS
 from core.budget.diagnosis.brought.record import Brought
 from core.budget.planning.plan import Plan
-from core.budget.planning.settings import RELEASED, with_settings
+from core.budget.planning.settings import RELEASED, settings_of, with_settings
 from core.language import _
+
+_SPLITS: Final = ("tensor", "stages", "context")
+# Work -> settings that decide what it needs, beside the devices.
+_SIZES: Final = ("length", "batch", "optimizer", "precision", "checkpointing")
+_OPEN: Final = {"train": _SIZES, "serve": ("context_length",)}
 
 
 def planned(told: Brought, base: Plan) -> Plan:
@@ -21,17 +28,24 @@ def planned(told: Brought, base: Plan) -> Plan:
         spec = MODELS[told.model]
     else:
         spec = read_config(told.config) if told.config else base.spec
-    weights = {} if spec == base.spec else {"weights": RELEASED}
-    return with_settings(replace(base, spec=spec), weights | dict(told.settings))
+    said = ({} if spec == base.spec else {"weights": RELEASED}) | dict(told.settings)
+    ranks = prod(int(said.get(name, 1)) for name in _SPLITS)
+    if "devices" not in said and base.num_devices % ranks:
+        said["devices"] = ranks
+    return with_settings(replace(base, spec=spec), said)
 
 
 def taken_from(told: Brought, plan: Plan) -> Iterator[str]:
-    """Yield what the file leaves open and the plan says: its model, its devices."""
+    """Yield what the file leaves open and the plan says: its model, its devices, its sizes."""
     if not told.model and not told.config:
         text = _("The file names no model that is known here: {model} of the plan is taken.")
         if told.named:
             text = _("“{name}” is not known here: {model} of the plan is taken.")
         yield text.format(name=told.named, model=plan.spec.name)
-    if "devices" not in told.settings:
-        text = _("How many devices run it is not in the file: the plan's {count} are taken.")
-        yield text.format(count=f"{plan.num_devices:,}")
+    settings = settings_of(plan)
+    names = ("device", "devices", *_OPEN.get(str(told.settings.get("work")), ()))
+    missing = {name: settings.get(name) for name in names if name not in told.settings}
+    said = [f"{name} = {value}" for name, value in missing.items() if value is not None]
+    text = _("Not in the file, and so as the plan has it: {fields}.")
+    if said:
+        yield text.format(fields=_("; ").join(said))

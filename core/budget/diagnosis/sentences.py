@@ -88,7 +88,7 @@ def what(suspect: Suspect) -> str:
 
 def product(suspect: Suspect) -> str:
     """Return the rule with its numbers, as people write it: "11,008 × 4,096 × 4"."""
-    return _CEILING.sub(r"\1", suspect.item.substituted).replace("*", "×")
+    return _CEILING.sub(r"\1", suspect.item.substituted).replace(" ** 2", "²").replace("*", "×")
 
 
 def measured_sentence(told: MeasuredPeak, expected: Item, unit: ByteUnit = "GiB") -> str:

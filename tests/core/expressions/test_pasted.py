@@ -88,5 +88,5 @@ def test_what_is_pasted_gives_what_torch_gives_or_is_refused_in_a_sentence(paste
 
 def test_seventeen_of_twenty_are_run():
     accepted = [each for each in PASTED if "refused" not in each]
-    assert len(PASTED) >= 60
+    assert len(PASTED) >= 120
     assert len(accepted) / len(PASTED) >= 0.85

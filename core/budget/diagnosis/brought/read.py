@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from itertools import islice
 from typing import Any, Final
 
 from core.budget.catalogue.hf_config import read_config
@@ -23,6 +25,10 @@ from core.units import MIB
 MAX_BYTES: Final = 16 * MIB
 _CODE: Final = (b"PK\x03\x04", *(bytes([0x80, protocol]) for protocol in range(2, 6)))
 _JSON: Final = re.compile(r'\s*\{\s*["}]')  # a printed dict of Python begins with another mark
+_FENCED: Final = re.compile(r"^```\w*[ \t]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_MAGIC: Final = re.compile(r"\A%%\w+[^\n]*\n")  # of a cell of a notebook
+_MOST_FENCED: Final = 10
+_FILE: Final = re.compile(r"(?<![^\s=/\"'])[\w.-]{1,80}\.(?:ya?ml|toml)(?![^\s\"'])")
 _CONFIG: Final = ("model_type", "architectures", "hidden_size", "n_embd", "num_hidden_layers")
 
 
@@ -54,6 +60,9 @@ def read_brought(content: bytes, name: str = "") -> Brought:
 
 
 def _read_text(text: str, name: str) -> Brought:
+    for block in islice(_FENCED.finditer(text), _MOST_FENCED):
+        with suppress(ValueError):
+            return _read_text(block[1], name)
     if _JSON.match(text):
         return _read_json(text, name)
     if printed := read_state_dict(text):
@@ -66,6 +75,9 @@ def _read_text(text: str, name: str) -> Brought:
     found = recipe_fields(text)
     kind = kind_of_recipe(dict(flat(found))) if found else ""
     if found is None or not kind:
+        if file := _FILE.search(text):
+            sentence = _("The recipe itself is in {file}, which was not brought: bring that file.")
+            raise ValueError(sentence.format(file=file[0]))
         raise _unknown(name)
     return read_recipe(kind, found)
 
@@ -74,7 +86,8 @@ def _read_json(text: str, name: str) -> Brought:
     found = json_fields(text)
     if "weight_map" in found:
         return read_index(found)
-    if kind := kind_of_recipe(dict(flat(found))):
+    is_log = "log_history" in found  # of the Trainer's state, which holds its settings too
+    if (kind := kind_of_recipe(dict(flat(found)))) and not is_log:
         return read_recipe(kind, found)
     if any(field in found for field in _CONFIG):
         return _read_config(text, found)
@@ -97,7 +110,7 @@ def _name_in(found: Mapping[str, Any]) -> str:
 
 def _decoded(content: bytes, name: str) -> str:
     try:
-        return content.decode("utf-8-sig")
+        return _MAGIC.sub("", content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise _unknown(name) from error
 
@@ -112,6 +125,7 @@ def _unknown(name: str) -> ValueError:
         _(
             "{name} is nothing that is read here: bring an out-of-memory error, lines of a log, a "
             "config.json, a safetensors or GGUF file, printed shapes, or a recipe of the Trainer, "
-            "DeepSpeed, Accelerate, axolotl, LLaMA-Factory, torchtitan or vLLM."
+            "DeepSpeed, Accelerate, axolotl, LLaMA-Factory, torchtitan, torchtune, Megatron-LM, "
+            "vLLM or SGLang."
         ).format(name=_file(name))
     )

@@ -147,7 +147,7 @@ def read_recipe(kind: str, given: Mapping[str, Any]) -> Brought:
         reading.notes += [text.format(fields=_("; ").join(found))] if found else []
     return Brought(
         kind=kind, model=model, named=named, settings=settings,
-        ignored=tuple(reading.ignored), notes=tuple(reading.notes),
+        ignored=tuple(reading.ignored), notes=tuple(reading.notes), beyond=tuple(reading.beyond),
     )  # fmt: skip
 
 
@@ -219,20 +219,17 @@ _READERS: Final = {
 
 def _served(reading: _Reading, model: str) -> dict[str, Setting]:
     facts, notes = reading.facts, reading.notes
+    counted, capped, unsaid = (reading.row[name] for name in ("counted", "capped", "longest"))
     found: dict[str, Setting] = (
         {"weights": facts["served_dtype"]} if "served_dtype" in facts else {}
     )
     found |= {"devices": facts["tensor"]} if "tensor" in facts else {}
-    notes.append(_("vLLM starts if one sequence of the longest context fits: one is counted."))
+    notes.append(_(counted))
     if "cap" in facts:
-        text = _("max_num_seqs = {count} caps what its scheduler takes at once; not all must fit.")
-        notes.append(text.format(count=facts["cap"]))
+        notes.append(_(capped).format(count=facts["cap"]))
     if model and "context_length" not in facts.keys() | reading.open:
         found["context_length"] = longest = MODELS[model].seq_len
-        text = _(
-            "Without max_model_len vLLM takes the model's own longest context: {count} tokens."
-        )
-        notes.append(text.format(count=f"{longest:,}"))
+        notes.append(_(unsaid).format(count=f"{longest:,}"))
     return found
 
 
@@ -352,7 +349,7 @@ def _devices_and_step(facts: Facts) -> dict[str, Setting]:
     found: dict[str, Setting] = {}
     degrees = [int(facts.get(name, 1)) for name in ("replicate", "tensor", "stages", "context")]
     sequences = int(facts.get("batch", 0) * facts.get("accumulation", 0))  # of a replica's step
-    devices = facts.get("devices", 0)
+    devices = facts.get("devices") or facts.get("visible", 0)
     if "per_node" in facts:
         devices = facts["per_node"] * facts.get("nodes", 1)
     elif "shard" in facts:

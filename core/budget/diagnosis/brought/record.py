@@ -20,7 +20,10 @@ KINDS: Final[Mapping[str, str]] = {
     "axolotl": N_("an axolotl recipe"),
     "llama_factory": N_("a LLaMA-Factory recipe"),
     "torchtitan": N_("a torchtitan configuration"),
+    "torchtune": N_("a torchtune recipe"),
+    "megatron": N_("arguments of Megatron-LM"),
     "vllm": N_("a command of vLLM"),
+    "sglang": N_("a command of SGLang"),
 }
 """Kind -> its name, as a message id."""
 
@@ -37,6 +40,7 @@ class Brought:
         settings: Settings of the plan by the names of its inputs; only what the file says.
         ignored: Every field that was not understood, by its dotted name.
         notes: Sentences about what the plan cannot hold, and what was taken for granted.
+        beyond: The fields that the plan cannot hold, with their values.
         items: What was counted from a header: parameters and bytes.
     """
 
@@ -47,4 +51,5 @@ class Brought:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 
 import yaml
 
+from core.budget.table import read_table
 from core.language import _
 
 Fields = dict[str, Any]
@@ -33,21 +34,19 @@ _DAMAGE: Final = (
 )  # fmt: skip
 _CALL: Final = re.compile(
     r"\b(\w{0,40}TrainingArguments|(?:SFT|DPO|Reward|GRPO|KTO|ORPO)Config|LoraConfig|"
-    r"BitsAndBytesConfig|(?:FastLanguageModel\.)?from_pretrained|get_peft_model|LLM)\s{0,40}\("
+    r"BitsAndBytesConfig|(?:FastLanguageModel\.)?from_pretrained|get_peft_model|LLM|"
+    r"Trainer\.Config)\s{0,40}\("
 )
 # Every repetition is possessive or short: no text makes one start over at each of its characters.
 _IN_CALL: Final = re.compile(
     r"\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|#[^\n]*+|[()\[\]{}]", re.DOTALL
 )
 _LONG_KEY: Final = re.compile(r"(?:\.[^.\n]{0,40}+){41}")  # tomllib takes the square of its time
-_MARKED: Final[Mapping[str, Fields]] = {
-    "LoraConfig": {"use_peft": True}, "get_peft_model": {"use_peft": True},
-    "FastLanguageModel.from_pretrained": {"bnb_4bit_use_double_quant": True},  # as Unsloth does
-    "LLM": {"served_by_vllm": True},
-}  # fmt: skip
+_TABLE: Final = read_table(__file__)
+_MARKED: Final[Mapping[str, Fields]] = _TABLE["marked"]
 _COMMAND: Final = re.compile(
-    r"^[ \t]{0,40}(?:\$ )?(?:[A-Z_]++=\S++ ++)*+(?:vllm|python3?|torchrun|accelerate|deepspeed|trl|"
-    r"docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*+(?: |$)",
+    r"^[ \t]{0,40}(?:\$ )?(?:[A-Z_][A-Z_0-9]*+=\S++ ++)*+(?:vllm|sglang|swift|python3?|torchrun|"
+    r"accelerate|deepspeed|trl|docker|srun|sudo|nohup|llamafactory-cli|axolotl|uv|--)\S*+(?: |$)",
     re.MULTILINE,
 )
 _END: Final = re.compile(  # of a command, outside of what is quoted
@@ -55,12 +54,15 @@ _END: Final = re.compile(  # of a command, outside of what is quoted
     re.DOTALL,
 )
 _FLAG: Final = re.compile(r"(--?)([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
-_SHORT: Final = {
-    "tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "dp": "data_parallel_size",
-    "q": "quantization",
-}  # fmt: skip
+_SHORT: Final[Mapping[str, str]] = _TABLE["short"]
+_VISIBLE: Final = re.compile(r"\bCUDA_VISIBLE_DEVICES=[\"']?(\d{1,3}(?:,\d{1,3}){0,63})\b")
 _PROGRAMS: Final = ("launch", "serve", "train", "sft", "dpo")
-_SERVED: Final = re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b")
+_SERVED: Final = {
+    "served_by_vllm": re.compile(r"\bvllm serve\b|-m vllm\b|\bvllm-openai\b|^\S+/vllm\S*"),
+    "served_by_sglang": re.compile(r"\bsglang serve\b|-m sglang\b|\bsglang:"),
+}
+_IMAGE: Final = re.compile(r"^[ \t-]{0,40}image: {1,9}(\S*(?:vllm|sglang:)\S*)", re.MULTILINE)
+_NESTED: Final = re.compile(r"(?:\.|Training|Parallelism|Checkpoint)Config$")  # of torchtitan
 _TOKENIZER: Final = re.compile(r"(?:Tokenizer|Processor)\.$")
 
 
@@ -95,7 +97,7 @@ def json_fields(text: str) -> Fields:
 
 def recipe_fields(text: str) -> Fields | None:
     """Return the fields of a command line, of calls in Python, of TOML or of YAML; else None."""
-    readers: tuple[Callable[[str], object], ...] = (_calls, _command, _toml, _yaml)
+    readers: tuple[Callable[[str], object], ...] = (_container, _calls, _command, _toml, _yaml)
     for read in readers:
         try:
             found = read(text)
@@ -178,6 +180,8 @@ def _literal(node: ast.expr) -> object:
     if isinstance(node, ast.Dict) and all(isinstance(key, ast.Constant) for key in node.keys):
         pairs = zip(node.keys, node.values, strict=True)
         return {str(_literal(key)): _literal(value) for key, value in pairs if key}
+    if isinstance(node, ast.Call) and _NESTED.search(ast.unparse(node.func)):
+        return {each.arg: _literal(each.value) for each in node.keywords if each.arg}
     try:
         return ast.literal_eval(node)
     except (MemoryError, RecursionError, TypeError, ValueError):
@@ -190,14 +194,34 @@ def _command(text: str) -> Fields:
     for part in whole.split("\0"):
         if begin := _COMMAND.search(part):
             fields |= _flags(part[begin.start() :])
+    if fields and (seen := _VISIBLE.search(text)):
+        fields["visible_devices"] = seen[1].count(",") + 1
     return fields
+
+
+def _container(text: str) -> Fields:
+    """Return the flags of a service of Docker Compose or Kubernetes."""
+    if not (image := _IMAGE.search(text)):
+        return {}
+    words = [image[1], *_arguments(_yaml(text))]
+    return _flags(shlex.join(words)) if words[1:] else {}
+
+
+def _arguments(value: object) -> Iterator[str]:
+    """Yield the words of the commands that stand in a value."""
+    if isinstance(value, str) and "--" in value:
+        yield from shlex.split(value.replace("\\\n", " "))
+    elif isinstance(value, list) and any(str(each).startswith("--") for each in value):
+        yield from map(str, value)
+    elif isinstance(value, (list, Mapping)):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _arguments(each)
 
 
 def _flags(command: str) -> Fields:
     words = shlex.split(command, comments=True)
-    fields: Fields = {}
-    if _SERVED.search(command):
-        fields["served_by_vllm"] = True
+    fields: Fields = {name: True for name, words in _SERVED.items() if words.search(command)}
+    if fields:
         after = words.index("serve") + 1 if "serve" in words else len(words)
         if after < len(words) and not words[after].startswith("-"):
             fields["model"] = words.pop(after)
@@ -205,8 +229,8 @@ def _flags(command: str) -> Fields:
     values: dict[str, list[str]] = {name: []}  # of no flag
     for word in words:
         if flag := _FLAG.fullmatch(word):
-            is_long = flag[1] == "--"
-            name = flag[2].replace("-", "_") if is_long else _SHORT.get(flag[2], "")
+            plain = flag[2].replace("-", "_")
+            name = _SHORT.get(plain, plain if flag[1] == "--" else "")
             values[name] = [] if flag[3] is None else [flag[3]]
         elif word.endswith(".py") or word in _PROGRAMS:
             name = ""

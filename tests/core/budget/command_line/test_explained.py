@@ -104,6 +104,47 @@ def test_a_measured_peak_stands_beside_the_prediction(said):
     assert out.startswith("1.00 GiB in tensors were measured")
 
 
+def test_what_an_error_or_a_log_was_held_against_is_said(said):
+    for content in (OOM, "tps: 5,760"):
+        _status, out, _err = said("explain", "--of", "llama-2-7b", content=content)
+        assert "Held against Llama-2 7B, 1 × H100 SXM, 1 × 4,096:" in out
+
+
+def test_a_verdict_says_first_what_it_leaves_out_and_whose_it_is(said):
+    command = "vllm serve mine/unknown --pipeline-parallel-size 2"
+    _status, out, _err = said("explain", "--of", "deepseek-v3", content=command)
+    assert "Without pipeline_parallel_size = 2" in out.splitlines()[0]
+    _status, out, _err = said("explain", content="vllm serve mine/unknown --max-model-len 8192")
+    assert out.startswith("The model is not known: ")
+    assert "“mine/unknown” is not known here: Llama-3.1 8B" in out
+
+
+def test_a_split_over_more_devices_than_the_plans_takes_as_many(said):
+    recipe = (
+        "base_model: meta-llama/Llama-3.1-8B\nmicro_batch_size: 1\nsequence_parallel_degree: 2\n"
+    )
+    status, out, _err = said("explain", content=recipe)
+    assert status == 0
+    assert "devices = 2; length = 4096; optimizer = adamw" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("RuntimeError: CUDA error: out of memory", "nvidia-smi"),
+        ("ValueError: No available memory for the cache blocks.", "the command that starts it"),
+        ("cudaMalloc failed: out of memory", "buffer size"),
+        ("XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory", "only those of torch"),
+        ("[1] 1234 Killed   python train.py", "host's memory"),
+        ("CUDA out of memory occurred when warming up sampler with 256 requests", "max_num_seqs"),
+    ],
+)
+def test_a_text_without_sizes_is_answered_by_what_it_means(said, text, words):
+    status, out, err = said("explain", content=text)
+    assert (status, out) == (2, "")
+    assert words in err
+
+
 def test_a_snapshot_is_read_in_a_process_of_its_own(said):
     import pickle
 

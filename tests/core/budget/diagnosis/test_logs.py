@@ -62,6 +62,17 @@ def test_torchtitan_with_colours_says_speed_memory_and_mfu():
         ("tokens/s/GPU inst/harmonic mean: 9640.7/9629.8", "tokens_per_second", 9640.7),
         ("Tokens per second per GPU (Tok/s/GPU): 2645.8 |", "tokens_per_second", 2645.8),
         ("{'train_samples_per_second': '12.5', 'epoch': '1'}", "samples_per_second", 12.5),
+        ("  train_samples_per_second =       12.5", "samples_per_second", 12.5),
+        ("step: 100  flops: 3.34e+14  wps: 5.76e+03  iter:  0.7", "tokens_per_second", 5760),
+        ("Tokens/s:  46.1K | Tokens/s/GPU:   5.76K | MFU: 33.73%", "tokens_per_second", 5760),
+        ("[34mwps: 5,760  [35mmfu: 33.73%[39m", "tokens_per_second", 5760),
+        ("step 1/19560 | 47.8 % bf16 MFU | 145873 tok/s", "total_tokens_per_second", 145873),
+        ("step 1/19560 | 47.8 % bf16 MFU | 145873 tok/s", "mfu", 0.478),
+        (
+            "Peak reserved memory = 8.5 GB.\nPeak reserved memory for training = 2.1 GB.",
+            "memory",
+            8.5 * GIB,
+        ),
     ],
 )
 def test_a_speed_is_told_from_the_numbers_around_it(line, says, number):
@@ -194,6 +205,17 @@ def test_adapters_work_less_than_a_full_training():
     assert 0.6 < adapted / full < 0.75
 
 
+def test_megatron_bridge_counts_of_adapters_the_matrices_alone():
+    """docs/performance-summary.md: LoRA of Llama-3 70B, 2,643 tokens/s and 735 TFLOP/s a GPU."""
+    log = read_log("2643 tok/s/GPU | throughput per GPU (TFLOP/s/GPU): 735 |")
+    adapted = plan(
+        "llama-3-70b", 4096, recipe={"lora": LoRA(rank=16, targets=("q", "k", "v", "o"))}
+    )
+    assert "are what “adapters, without attention” gives" in " ".join(
+        answer_log(log, adapted).notes
+    )
+
+
 def test_a_claim_without_a_speed_is_all_there_is():
     assert amounts(answer_log(read_log("mfu: 33.73%"), plan()).headline) == {
         "MFU as the log says": 0.3373
@@ -221,6 +243,48 @@ def test_a_vllm_that_honours_windows_is_told_apart():
 def test_a_kv_cache_in_8_bits_is_half_of_the_plans():
     answer = answer_log(read_log(VLLM.replace("5.38", "4.78")), plan("llama-3.1-8b", num_devices=1))
     assert "0.5 times" in answer.notes[0]
+
+
+def test_the_start_of_any_server_gives_the_bytes_of_a_token():
+    """Llama-3.1 8B keeps 131,072 bytes of a token: 5 GiB are 40,960 tokens."""
+    texts = (
+        "[2026-01-02 TP0] KV Cache is allocated. #tokens: 40960, K size: 2.50 GB, V size: 2.50 GB",
+        "[TensorRT-LLM][INFO] Allocated 5.00 GiB for max tokens in paged KV cache (40960).",
+        "the rest of the memory reserved for KV Cache is 5.00GiB.\n# GPU blocks: 2560, # CPU: 9",
+        "To serve one request with the model's max seq len (131072), (16.00 GiB KV cache is "
+        "needed, which is larger than the available KV cache memory (5.00 GiB). Based on the "
+        "available memory, the estimated maximum model length is 40960.",
+    )
+    for text in texts:
+        answer = answer_log(read_log(text), plan("llama-3.1-8b", num_devices=1))
+        assert answer.headline[0].amount == pytest.approx(131_072, rel=1e-3), text
+        assert "131,072" in answer.notes[0]
+
+
+def test_two_servers_give_a_token_of_one_model_the_same():
+    """Reported with vllm-project/vllm issue 21348: Qwen3-235B-A22B in FP8 on four H100."""
+    for text in (
+        "Available KV cache memory: 8.11 GiB\nGPU KV cache size: 178,880 tokens",
+        "KV Cache is allocated. #tokens: 367404, K size: 8.23 GB, V size: 8.23 GB",
+    ):
+        answer = answer_log(read_log(text), plan("qwen3-235b-a22b", num_devices=4))
+        assert "gives each token what" in answer.notes[0], text
+        assert "48,128" in answer.notes[0]
+
+
+def test_both_counts_of_requests_at_once_are_told_apart():
+    whole, windowed = (
+        answer_log(read_log(text), plan("gpt-oss-120b", num_devices=1)).notes[1]
+        for text in (VLLM, VLLM.replace("8,192 tokens", "131,072 tokens").replace("9.57", "1.19"))
+    )
+    assert "78,384 tokens / 8,192 of a request = 9.57 requests at once; the log says 9.57" in whole
+    assert "= 0.60 requests at once; the log says 1.19" in windowed
+
+
+def test_a_batch_without_the_time_of_a_step_gives_no_speed():
+    answer = answer_log(read_log("elapsed time per iteration | global batch size: 128 | mfu: 30%"),
+                        plan())  # fmt: skip
+    assert amounts(answer.headline) == {"MFU as the log says": 0.3}
 
 
 def test_vllm_needs_both_lines():

@@ -42,6 +42,10 @@ FORMS = {
     "18.13 GiB). Tried to allocate 320.00 MiB on private pool.": (
         "mps", 320 * MIB, 18.13 * GIB, 9.05 * GIB, None,
     ),
+    "NPU out of memory. Tried to allocate 2.90 GiB (NPU 3; 60.97 GiB total capacity; 54.10 GiB "
+    "already allocated; 54.10 GiB current active; 1.22 GiB free; 56.60 GiB reserved in total by "
+    "PyTorch)": ("cuda", 2.90 * GIB, 60.97 * GIB, 54.10 * GIB, 2.50 * GIB),
+    "RuntimeError: Invalid buffer size: 24.00 GB": ("mps", 24 * GIB, None, None, None),
     "RuntimeError: [enforce fail at alloc_cpu.cpp:114] err == 0. DefaultCPUAllocator: can't "
     "allocate memory: you tried to allocate 17179869184 bytes. Error code 12": (
         "cpu", 17179869184, None, None, None,
@@ -70,6 +74,35 @@ def test_parts_of_a_new_text_add_up_to_the_device():
     assert sum(told.parts.values()) == pytest.approx(79.35 * GIB, rel=0.01)
     assert told.is_fragmented
     assert told.device == 0
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "\n".join(NEW[start : start + 80] for start in range(0, len(NEW), 80)),
+        "> " + NEW.replace(". ", ".\n> ").replace("this process", "this\n> process"),
+        f"(EngineCore_DP0 pid=4211) ERROR 11-20 10:10:10 [core.py:708] {NEW}",
+        NEW.replace("172.00", "\x1b[1;31m172.00\x1b[0m").replace("GPU 0", "[36mGPU 0[39m"),
+        f"Help!\n```\n{NEW}\n```\nIt ran before.",
+    ],
+    ids=["wrapped by a terminal", "quoted", "with a prefix", "coloured", "fenced"],
+)
+def test_what_stands_around_a_text_changes_no_number(changed):
+    assert read_out_of_memory(changed) == read_out_of_memory(NEW)
+
+
+def test_in_a_container_torchs_own_process_has_another_number():
+    """Its own bytes are no other process's: the parts would be more than the device has."""
+    own = (
+        "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB "
+        "of which 1.06 GiB is free. Process 7 has 50.09 GiB memory in use. Process 9 has 28.00 GiB "
+        "memory in use. Of the allocated memory 49.10 GiB is allocated by PyTorch, and 300.00 MiB "
+        "is reserved by PyTorch but unallocated."
+    )
+    told = read_out_of_memory(own)
+    assert told.in_process == Told(num_bytes=round(50.09 * GIB), error=GIB // 200)
+    assert told.parts["other_processes"] == 28 * GIB
+    assert sum(told.parts.values()) == pytest.approx(79.15 * GIB, rel=0.001)
 
 
 def test_two_ranks_texts_are_counted_and_the_first_is_read():

@@ -198,4 +198,46 @@ CONFIG = """{
   "num_key_value_heads": 32, "vocab_size": 32000, "max_position_embeddings": 4096,
   "tie_word_embeddings": false, "_name_or_path": "meta-llama/Llama-2-7b-hf"
 }"""
+TORCHTUNE = """
+model:
+  _component_: torchtune.models.llama3_1.qlora_llama3_1_8b
+  lora_attn_modules: [q_proj, v_proj]
+  lora_rank: 16
+tokenizer:
+  _component_: torchtune.models.llama3.llama3_tokenizer
+  max_seq_len: 4096
+batch_size: 2
+optimizer:
+  _component_: torch.optim.AdamW
+  fused: True
+gradient_accumulation_steps: 8
+enable_activation_checkpointing: True
+dtype: bf16
+my_switch: 1
+"""
+MEGATRON = r"""
+torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py --tensor-model-parallel-size 4 \
+    --pipeline-model-parallel-size 2 --sequence-parallel --seq-length 8192 --micro-batch-size 1 \
+    --global-batch-size 128 --bf16 --use-distributed-optimizer --hidden-size 4096
+"""
+SGLANG = """
+CUDA_VISIBLE_DEVICES=0,1 SGL_V2=1 python3 -m sglang.launch_server \\
+    --model-path meta-llama/Llama-3.3-70B-Instruct --tp 4 --context-length 32768 --my-plugin x
+"""
+COMPOSE = """
+services:
+  vllm:
+    image: vllm/vllm-openai:latest
+    environment: [HF_HUB_OFFLINE=1]
+    command: ["--model", "Qwen/Qwen3-8B", "--max-model-len", "16384", "-tp", "2"]
+    ports: ["8000:8000"]
+"""
+TITAN_PYTHON = """
+def llama3_8b():
+    return Trainer.Config(
+        model_spec=model_registry("8B"), hf_assets_path="./assets",
+        training=TrainingConfig(local_batch_size=2, seq_len=8192, steps=1000),
+        parallelism=ParallelismConfig(tensor_parallel_degree=2),
+    )
+"""
 TEXTS = {name: text for name, text in globals().items() if name.isupper() and name != "TEXTS"}

@@ -103,6 +103,38 @@ EXPECTED = {
          "concurrency": 1},
         (),
     ),
+    "COMPOSE": (
+        "vllm", "qwen3-8b",
+        {"work": "serve", "tensor": 2, "devices": 2, "context_length": 16384,
+         "concurrency": 1},
+        (),
+    ),
+    "SGLANG": (
+        "sglang", "llama-3.1-70b",
+        {"work": "serve", "tensor": 4, "devices": 4, "context_length": 32768,
+         "concurrency": 1},
+        ("my_plugin",),
+    ),
+    "TORCHTUNE": (
+        "torchtune", "llama-3.1-8b",
+        {"length": 4096, "batch": 2, "optimizer": "adamw", "kind": "fused",
+         "precision": "pure_bf16", "checkpointing": "full", "lora": "nf4", "rank": 16,
+         "targets": "qv"},
+        ("my_switch",),
+    ),
+    "MEGATRON": (
+        "megatron", "",
+        {"length": 8192, "batch": 1, "optimizer": "adamw", "tensor": 4, "sequence": True,
+         "stages": 2, "precision": "mixed_bf16", "sharding": "1", "devices": 32,
+         "step": 128 * 8192},
+        ("hidden_size",),
+    ),
+    "TITAN_PYTHON": (
+        "torchtitan", "",
+        {"length": 8192, "batch": 2, "tensor": 2, "sequence": True, "precision": "fsdp2",
+         "reduce": "float32", "sharding": "3"},
+        ("model_spec",),
+    ),
 }  # fmt: skip
 
 
@@ -244,6 +276,70 @@ def test_one_changed_field_changes_what_it_means(name, before, after, setting, v
     assert found.settings.get(setting) == value
 
 
+def test_a_recipe_is_read_in_a_fence_with_words_around_it():
+    for name in ("DEEPSPEED", "AXOLOTL", "TORCHTITAN"):
+        text = f"Here it is:\n```yaml\n{TEXTS[name]}\n```\nIt fails."
+        assert read(text) == read(TEXTS[name]), name
+        assert read(f"%%writefile my.yaml\n{TEXTS[name]}") == read(TEXTS[name]), name
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "command: --model Qwen/Qwen3-8B --max-model-len 16384 -tp 2\n    ports: [1]",
+        "command: >\n      --model Qwen/Qwen3-8B\n      --max-model-len 16384 -tp 2",
+        'args:\n    - "--model"\n    - Qwen/Qwen3-8B\n    - "--max-model-len=16384"\n    - "-tp=2"',
+        'command: ["/bin/sh", "-c"]\n    args:\n    - |\n      python3 -m vllm.entrypoints.openai.'
+        "api_server \\\n        --model Qwen/Qwen3-8B --max-model-len 16384 \\\n        -tp 2",
+        'command: ["vllm", "serve", "Qwen/Qwen3-8B", "--max-model-len", "16384", "-tp", "2"]',
+    ],
+)
+def test_a_service_says_its_command_in_any_form(form):
+    before, _mark, _after = TEXTS["COMPOSE"].partition("command:")
+    for image in ("vllm/vllm-openai:latest", "rocm/vllm-dev:nightly"):
+        text = before.replace("vllm/vllm-openai:latest", image) + form
+        assert read(text) == read(TEXTS["COMPOSE"]), image
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("llamafactory-cli train examples/full.yaml cutoff_len=4096", "full.yaml"),
+        (
+            'CONFIG_FILE="./configs/llama3_8b.toml" ./run_train.sh --compile.enable',
+            "llama3_8b.toml",
+        ),
+    ],
+)
+def test_a_command_whose_recipe_is_in_a_file_asks_for_the_file(command, file):
+    with pytest.raises(ValueError, match=f"is in {file}, which was not brought"):
+        read(command)
+
+
+def test_devices_that_a_command_may_see_are_its_devices_unless_its_launcher_says_more():
+    command = "CUDA_VISIBLE_DEVICES=0,1,2,3 llamafactory-cli train --finetuning_type full"
+    assert read(command).settings["devices"] == 4
+    launched = command.replace("llamafactory-cli train", "torchrun --nproc_per_node 2 train.py")
+    assert read(launched).settings["devices"] == 2
+    served = read("export CUDA_VISIBLE_DEVICES=0,1\nvllm serve Qwen/Qwen3-8B -tp 1")
+    assert (served.settings["devices"], served.ignored) == (1, ())
+
+
+def test_the_state_of_a_trainer_is_a_log_and_no_recipe():
+    with pytest.raises(ValueError, match="nothing that is read here"):
+        read('{"log_history": [{"loss": 1.5}], "num_train_epochs": 3, "train_batch_size": 4}')
+
+
+def test_torchtitans_parallelism_of_2024_is_not_dropped():
+    found = read(
+        'model = {name = "llama3", flavor = "8B"}\n[training]\nbatch_size = 1\nseq_len = 8192\n'
+        "tensor_parallel_degree = 2\ndata_parallel_shard_degree = 4\n"
+        "[experimental]\ncontext_parallel_degree = 2\n"
+    )
+    assert (found.model, found.ignored) == ("llama-3.1-8b", ())
+    assert [found.settings[name] for name in ("tensor", "context", "devices")] == [2, 2, 16]
+
+
 def test_tokens_of_a_step_are_left_open_where_the_devices_are():
     assert "step" not in read(TEXTS["AXOLOTL"]).settings
     more = TEXTS["TORCHTITAN"].replace("seq_len", "global_batch_size = 64\nseq_len")
@@ -259,6 +355,8 @@ def test_a_model_is_named_only_where_the_whole_name_is_known():
         "/data/models/Qwen2.5-7B-Instruct/": "qwen2.5-7b",
         "deepseek-ai/DeepSeek-R1": "deepseek-v3",
         "openai-community/gpt2": "gpt2",
+        "meta-llama/Llama-3.3-70B-Instruct": "llama-3.1-70b",
+        "Qwen/Qwen2-7B-Instruct": "qwen2.5-7b",
     }
     for name, key in known.items():
         assert model_named(name) == key, name
