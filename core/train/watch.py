@@ -137,7 +137,7 @@ class Watch:
         self._tokens, self._memory_every = tokens_per_step, memory_every
         self._weights = list(model.parameters())  # to walk through the modules takes 0.1 ms
         self._device = self._weights[0].device
-        self._step = self._seq = self._single_steps = self._last_command = self._resident = 0
+        self._step = self._seq = self._memory_due = self._single_steps = self._last_command = self._resident = 0
         self._resident_at = self._look_at = self._state_at = self._wall = self._last = 0.0
         self._state: dict[str, Any] = {
             "state": "starting", "attempt": ATTEMPT, "pid": os.getpid(), "can_resume": False,
@@ -347,8 +347,9 @@ class Watch:
             group["lr"] = rate
         if self._has_closure:
             self._measure_norm()
-        upcoming = self._step + 1
-        if upcoming == 1 or upcoming % self._memory_every == 0:
+        upcoming, every = self._step + 1, self._memory_every
+        if upcoming >= self._memory_due:  # a loop may tell of only some of its steps
+            self._memory_due = (upcoming // every + 1) * every
             self._event("memory", upcoming, **self._memory())
 
     def _measure_norm(self) -> None:

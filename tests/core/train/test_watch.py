@@ -20,6 +20,8 @@ from torch import nn
 from core.train import watch as room
 from core.train.config import TrainConfig, config_of_run
 from core.train.control.commands import send
+from core.train.learning.opened import open_run
+from core.train.learning.tensors import newest_checkpoint
 from core.train.run import records
 from core.train.run.reader import RunReader
 from core.train.run.shelf import list_runs
@@ -155,6 +157,17 @@ def test_of_an_optimizer_that_needs_more_than_gradients_nothing_is_predicted():
         assert predicted_state_bytes(kind(nn.Linear(2, 1).parameters())) is None, kind
 
 
+@pytest.mark.parametrize(
+    ("numbers", "steps"),
+    [(range(1, 8), [1, 2, 4, 6]), ((1, 4, 7, 10), [1, 2, 5, 8]), ((0, 0, 1, 2, 3, 4), [1, 2, 4])],
+    ids=["each", "every third is told", "two updates before the first is told"],
+)
+def test_memory_is_noted_at_the_first_update_and_then_where_it_is_due(loop, numbers, steps):
+    for number in numbers:
+        loop.steps(1, step=number)
+    assert [event["step"] for event in events(loop, "memory")] == steps
+
+
 def test_a_norm_that_is_passed_is_the_one_before_clipping(loop):
     loop.steps(1)
     loop.steps(1, grad_norm=torch.tensor(7.5))
@@ -242,7 +255,7 @@ def test_a_program_that_was_killed_is_shown_as_crashed_and_nobody_resumes_it(tmp
     state = read_state(run.directory)
     assert (state.state, state.message) == ("crashed", KILLED_WATCHED)
     assert "resume" not in state_sentence(state)
-    for refused in (resume_run, find_parent):
+    for refused in (resume_run, find_parent, newest_checkpoint, lambda run: open_run(run, 0)):
         with pytest.raises(ValueError, match="loop of its own"):
             refused(run.directory)
     with pytest.raises(ValueError, match="loop of its own"):
