@@ -137,7 +137,8 @@ class Watch:
         self._tokens, self._memory_every = tokens_per_step, memory_every
         self._weights = list(model.parameters())  # to walk through the modules takes 0.1 ms
         self._device = self._weights[0].device
-        self._step = self._seq = self._memory_due = self._single_steps = self._last_command = self._resident = 0
+        self._step = self._seq = self._memory_due = self._resident = 0
+        self._single_steps = self._last_command = 0
         self._resident_at = self._look_at = self._state_at = self._wall = self._last = 0.0
         self._state: dict[str, Any] = {
             "state": "starting", "attempt": ATTEMPT, "pid": os.getpid(), "can_resume": False,
