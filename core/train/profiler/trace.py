@@ -18,6 +18,7 @@ from core.language import _
 MAX_BYTES: Final = 5 * 1024**2  # of an upload
 MAX_UNPACKED: Final = 96 * 1024**2
 MAX_NAME: Final = 120
+_BEGINNING: Final = 1024**2  # of a packed trace, in which its events begin
 SMALL_SECONDS: Final = 10e-6  # an operator this short costs more to call than to compute
 PHASES: Final = ("data", "forward", "backward", "clip", "optimizer", "logging")
 # What a moment of a step may be spent on, each moment on one; the largest names the verdict.
@@ -108,6 +109,15 @@ class Profile:
     has_device: bool
 
 
+def is_trace(written: bytes) -> bool:
+    """Return whether it begins as a Chrome trace does, as JSON or as JSON in gzip."""
+    try:
+        begin = _unpacked(written, _BEGINNING, whole=False)
+    except zlib.error:
+        return False
+    return begin.lstrip().startswith(b"{") and b'"traceEvents"' in begin
+
+
 def read_trace(written: bytes) -> Profile:
     """Return what a trace says, as JSON or as JSON in gzip.
 
@@ -160,13 +170,13 @@ def _events(written: bytes) -> list[Any]:
     return events if isinstance(events, list) else []
 
 
-def _unpacked(written: bytes) -> bytes:
+def _unpacked(written: bytes, most: int = MAX_UNPACKED, *, whole: bool = True) -> bytes:
     if written[:2] != b"\x1f\x8b":
         return written
     unpacker = zlib.decompressobj(wbits=31)
-    data = unpacker.decompress(written, MAX_UNPACKED)
-    if unpacker.unconsumed_tail:
-        raise ValueError(f"more than {MAX_UNPACKED} bytes")
+    data = unpacker.decompress(written, most)
+    if whole and unpacker.unconsumed_tail:
+        raise ValueError(f"more than {most} bytes")
     return data
 
 
