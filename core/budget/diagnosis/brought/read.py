@@ -111,7 +111,8 @@ def _unknown(name: str) -> ValueError:
     return ValueError(
         _(
             "{name} is nothing that is read here: bring an out-of-memory error, lines of a log, a "
-            "config.json, a safetensors or GGUF file, printed shapes, or a recipe of the Trainer, "
-            "DeepSpeed, Accelerate, axolotl, LLaMA-Factory, torchtitan or vLLM."
+            "config.json, a safetensors or GGUF file, printed shapes, a trace of torch.profiler, "
+            "or a recipe of the Trainer, DeepSpeed, Accelerate, axolotl, LLaMA-Factory, torchtitan "
+            "or vLLM."
         ).format(name=_file(name))
     )
