@@ -141,6 +141,7 @@ def parts_picture(step: Anatomy, look: Look) -> Picture:
         drawing, look, num_rows=0, height=HEIGHT_PX, showlegend=False, bargap=0.2,
         x={"title": {"text": _("milliseconds")}}, y={"type": "category"},
         margin={"l": 8, "r": 8, "t": 12, "b": 8},
+        uniformtext={"minsize": text_size(look), "mode": "hide"},
     )  # fmt: skip
     parts = [f"{_(PART_WORDS[part][0])} {format_seconds(step.seconds(part))}" for part in PARTS]
     goes = [f"{_(BOUND_WORDS[name][0])} {format_percent(it)}" for name, it in step.spans.items()]
@@ -159,14 +160,12 @@ def parts_picture(step: Anatomy, look: Look) -> Picture:
 def _segment(
     look: Look, word: tuple[str, str], row: str, share: float, whole: float
 ) -> dict[str, object]:
-    """Return a piece of a bar; its name stands in it where it is wide enough."""
+    """Return a piece of a bar; its name, a word a line, stands in it where it is wide enough."""
     label, color = _(word[0]), look.color(word[1])
-    letters = sum(1 + (each > "⺀") for each in label)  # a Chinese one is twice as wide
-    is_wide = share > letters * (0.02 if look.present else 0.013)
     return {
         "orientation": "h", "name": label, "y": [row], "x": [share * whole * 1e3],
-        "text": [f"{label}<br>{share:.0%}" if is_wide else ""], "textposition": "inside",
-        "insidetextanchor": "middle", "textangle": 0, "constraintext": "none",
+        "text": [f"{label.replace(' ', '<br>')}<br>{share:.0%}"], "textposition": "inside",
+        "insidetextanchor": "middle", "textangle": 0,
         "textfont": {"color": look.color("background")},
         "marker": {"color": color, "line": {"width": 1, "color": look.color("background")}},
         "hovertemplate": f"{label}: %{{x:.2f}} ms ({share:.1%})<extra></extra>",
