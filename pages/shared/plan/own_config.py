@@ -25,6 +25,7 @@ from core.models.spec import ModelSpec
 from core.units import format_count
 from pages.shared import link, sides
 from pages.shared.answer import beside_headline
+from pages.shared.file_input import file_input
 from pages.shared.inputs import Inputs
 from pages.shared.settings import is_hidden, locked
 
@@ -64,13 +65,13 @@ def own_model(
 def _show_fields(inputs: Inputs, text: str) -> None:
     if not is_hidden(inputs.page, "config"):
         _show_field(inputs, text)
-    st.file_uploader(
+    file_input(
         _("or the file itself"),
         type="json",
         key=inputs.key("config_file"),
         on_change=_keep_upload,
         args=(inputs,),
-        max_upload_size=1,
+        megabytes=1,
         disabled=locked(),
     )
 

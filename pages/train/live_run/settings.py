@@ -13,6 +13,7 @@ from core.train.start.plan import Wish, preset_of
 from core.train.start.presets import DURATIONS, SIZES
 from core.train.text.corpora import CORPORA
 from core.units import format_bytes
+from pages.shared.file_input import file_input
 from pages.shared.inputs import Inputs
 from pages.shared.page_links import show_link
 from pages.shared.settings import locked, unit_system
@@ -256,5 +257,5 @@ def _visible_gpus() -> tuple[Gpu, ...]:
 def ask_for_file(key: str) -> tuple[bytes | None, str]:
     """Show the upload and return the file's bytes and name; nothing before there is a file."""
     label = _("A UTF-8 text file of at most {size} MB").format(size=UPLOAD_MEGABYTES)
-    file = st.file_uploader(label, key=key, max_upload_size=UPLOAD_MEGABYTES, disabled=locked())
+    file = file_input(label, key=key, megabytes=UPLOAD_MEGABYTES, disabled=locked())
     return (file.getvalue(), file.name) if file else (None, "")
