@@ -3,8 +3,8 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from core.budget.command_line import commands, explained
 from core.budget.command_line.settings import NAMES, model_notes
@@ -31,9 +31,6 @@ EXPLAIN: Final = (
     "what an out-of-memory error, a log, a recipe, a config.json, a checkpoint's header, a memory "
     "snapshot or a trace of torch.profiler says"
 )
-
-# What rooms above this one say of a file's content; None where it is of no kind of theirs.
-Also = Callable[[bytes], Mapping[str, Any] | None]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -70,7 +67,7 @@ def _common(verb: argparse.ArgumentParser) -> "argparse._MutuallyExclusiveGroup"
     return shape
 
 
-def main(arguments: list[str] | None = None, also: Also = lambda _content: None) -> int:
+def main(arguments: list[str] | None = None, also: explained.Also = lambda _file: None) -> int:
     """Do what the command line says; return the exit status."""
     chosen = parser().parse_args(arguments)
     install_provider(lambda: str(chosen.lang))
@@ -87,7 +84,7 @@ def main(arguments: list[str] | None = None, also: Also = lambda _content: None)
     return status
 
 
-def _print(chosen: argparse.Namespace, also: Also) -> int:
+def _print(chosen: argparse.Namespace, also: explained.Also) -> int:
     """Print what the command says; return 1 where a recipe does not fit, else 0."""
     lines: Iterable[str]
     notes: Iterable[str] = ()

@@ -476,9 +476,8 @@ def resident_bytes() -> int:
 def _rank() -> int:
     """Return which of several processes this is; -1 where it is the only one."""
     group = torch.distributed
-    if not group.is_available() or not group.is_initialized() or group.get_world_size() == 1:
-        return -1
-    return group.get_rank()
+    is_alone = not group.is_available() or not group.is_initialized() or group.get_world_size() == 1
+    return -1 if is_alone else group.get_rank()
 
 
 def _total_norm(grads: list[torch.Tensor]) -> torch.Tensor:

@@ -38,15 +38,15 @@ from core.language import _
 
 STANDARD_INPUT: Final = "-"
 DEFAULT_MODEL: Final = "llama-3.1-8b"
+# What rooms above this one say of a file; None where it is of no kind of theirs.
+Also = Callable[[Path], Mapping[str, Any] | None]
 _PICKLE: Final = b"\x80"  # how a pickle of protocol 2 and later begins
 
 
-def explain(
-    chosen: Namespace, also: Callable[[bytes], Mapping[str, Any] | None]
-) -> tuple[Sequence[str], int]:
+def explain(chosen: Namespace, also: Also) -> tuple[Sequence[str], int]:
     """Return the lines that say what a text or a file means, and 0; `also` is asked first."""
     content, name = _content(chosen.file)
-    if other := also(content):
+    if name and (other := also(Path(chosen.file))):
         return _written(chosen, other), 0
     if content.startswith(_PICKLE) and name and not is_safetensors(content):
         return _written(chosen, {"sentence": _of_snapshot(Path(chosen.file))}), 0

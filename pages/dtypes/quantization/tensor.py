@@ -23,7 +23,6 @@ from core.language import N_, _, ngettext
 from core.train.learning.tensors import MATRICES, newest_checkpoint, read_weight, runs_with_weights
 from core.train.run.directory import runs_directory
 from pages.server.background import jobs
-from pages.shared.file_input import file_input
 from pages.shared.inputs import Inputs
 from pages.shared.prose import as_typed
 from pages.shared.settings import locked
@@ -204,16 +203,11 @@ def _weight(name: str, matrix: str, checkpoint: str) -> tuple[Floats, tuple[int,
 
 def _uploaded(ask: Inputs) -> Chosen | None:
     """Show the upload and return its tensor; None until there is a file that can be read."""
-    file = file_input(
-        _(".npy or .safetensors"),
-        key=ask.key("upload"),
-        megabytes=MAX_BYTES // 10**6,
-        disabled=locked(),
-        help=_(
-            "Too large? Save a part of one tensor: `numpy.save('part.npy', w[:512])` or "
-            "`save_file({'w': w[:512].contiguous()}, 'part.safetensors')`."
-        ),
-    )
+    file = ask.file(
+        "upload", _(".npy or .safetensors"), MAX_BYTES // 10**6,
+        help=_("Too large? Save a part of one tensor: `numpy.save('part.npy', w[:512])` or "
+               "`save_file({'w': w[:512].contiguous()}, 'part.safetensors')`."),
+    )  # fmt: skip
     if file is None:
         st.caption(_("Choose a file; until then a normal tensor is shown."))
         return None

@@ -8,7 +8,6 @@ import streamlit as st
 from core.budget.diagnosis.recognise import Told, UnknownError, recognise
 from core.language import _, current_language
 from core.train.profiler.trace import Profile, is_trace, read_trace
-from pages.shared.file_input import file_input
 from pages.shared.inputs import Inputs
 from pages.shared.plan.plan import SPREAD, TRAINING, Chosen, choose_plan
 from pages.shared.settings import is_hidden, locked
@@ -91,10 +90,6 @@ def _choose_file() -> File | None:
     """Show the place for a file and return the file that lies there, instead of the text."""
     if is_hidden(ASK.page, "file") or locked():
         return None
-    file = file_input(
-        _("A file: a recipe, a config.json, a log, a trace, the beginning of a checkpoint"),
-        key=ASK.key("file"),
-        megabytes=MAX_MEGABYTES,
-        label_visibility="collapsed",
-    )
+    label = _("A file: a recipe, a config.json, a log, a trace, the beginning of a checkpoint")
+    file = ASK.file("file", label, MAX_MEGABYTES, label_visibility="collapsed")
     return File(name=file.name, content=file.getvalue()) if file else None

@@ -25,7 +25,6 @@ from core.models.spec import ModelSpec
 from core.units import format_count
 from pages.shared import link, sides
 from pages.shared.answer import beside_headline
-from pages.shared.file_input import file_input
 from pages.shared.inputs import Inputs
 from pages.shared.settings import is_hidden, locked
 
@@ -65,15 +64,8 @@ def own_model(
 def _show_fields(inputs: Inputs, text: str) -> None:
     if not is_hidden(inputs.page, "config"):
         _show_field(inputs, text)
-    file_input(
-        _("or the file itself"),
-        type="json",
-        key=inputs.key("config_file"),
-        on_change=_keep_upload,
-        args=(inputs,),
-        megabytes=1,
-        disabled=locked(),
-    )
+    label, keep = _("or the file itself"), _keep_upload
+    inputs.file("config_file", label, 1, type="json", on_change=keep, args=(inputs,))
 
 
 def _show_field(inputs: Inputs, text: str) -> None:

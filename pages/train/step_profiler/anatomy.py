@@ -14,7 +14,7 @@ from core.figures.picture import Drawing, Look, Picture
 from core.figures.train.icicle import PART_WORDS
 from core.language import N_, _
 from core.train.profiler.results import PARTS, Anatomy, Moment, Pair
-from core.train.profiler.verdict import verdict_of
+from core.train.profiler.trace import verdict_of
 from core.units import format_percent, format_seconds
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab

@@ -8,10 +8,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.figures.train.icicle import icicle_picture, operator_columns
 from core.language import N_, _
-from core.train.profiler.trace import MAX_BYTES, Profile, read_trace
-from core.train.profiler.verdict import trace_sentence, verdict_of
-from pages.shared.file_input import file_input
-from pages.shared.settings import locked, look
+from core.train.profiler.trace import MAX_BYTES, Profile, read_trace, trace_sentence, verdict_of
+from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.train.step_profiler.inputs import ASK, Case, not_measured, result_of, told_of
 
@@ -53,9 +51,8 @@ def choose_trace() -> Asked:
     steps = ASK.select_slider("steps", _("Steps"), STEPS, default=3)
     place = st.container()
     with st.popover(_("A trace of your own"), icon=":material/upload_file:", key=ASK.key("own")):
-        file = file_input(
-            _("What export_chrome_trace wrote: .json or .json.gz"),
-            key=ASK.key("upload"), megabytes=MAX_BYTES // 1024**2, disabled=locked(),
+        file = ASK.file(
+            "upload", _("What export_chrome_trace wrote: .json or .json.gz"), MAX_BYTES // 1024**2,
             help=_("At most 5 MB: profile fewer steps, or pack the file with gzip."),
         )  # fmt: skip
     return steps, file.getvalue() if file else None, place
