@@ -28,11 +28,9 @@ MODEL_HELP: Final[Mapping[str, str]] = {
 }
 OF_HELP: Final = "the model that it is of, where the file does not say: a name or a config.json"
 EXPLAIN: Final = (
-    "what an out-of-memory error, a log, a recipe, a config.json, a checkpoint's header or a "
-    "memory snapshot says"
+    "what an out-of-memory error, a log, a recipe, a config.json, a checkpoint's header, a memory "
+    "snapshot or a trace of torch.profiler says"
 )
-
-BROUGHT: Final = {"explain": explained.explain, "fits": explained.fits_on}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -69,13 +67,13 @@ def _common(verb: argparse.ArgumentParser) -> "argparse._MutuallyExclusiveGroup"
     return shape
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, also: explained.Also = lambda _file: None) -> int:
     """Do what the command line says; return the exit status."""
     chosen = parser().parse_args(arguments)
     install_provider(lambda: str(chosen.lang))
     status = 0
     try:
-        status = _print(chosen)
+        status = _print(chosen, also)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError) as error:
@@ -86,12 +84,14 @@ def main(arguments: list[str] | None = None) -> int:
     return status
 
 
-def _print(chosen: argparse.Namespace) -> int:
+def _print(chosen: argparse.Namespace, also: explained.Also) -> int:
     """Print what the command says; return 1 where a recipe does not fit, else 0."""
     lines: Iterable[str]
-    if chosen.command == "explain" or getattr(chosen, "on", ""):
-        lines, status = BROUGHT[chosen.command](chosen)
-        notes: Iterable[str] = ()
+    notes: Iterable[str] = ()
+    if chosen.command == "explain":
+        lines, status = explained.explain(chosen, also)
+    elif getattr(chosen, "on", ""):
+        lines, status = explained.fits_on(chosen)
     else:
         lines, status = commands.COMMANDS[chosen.command](chosen), 0
         beside = (not_counted(),) if chosen.command == "train" else ()

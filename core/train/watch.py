@@ -39,8 +39,36 @@ In a Trainer of Hugging Face the same two calls stand in a callback:
         def on_train_end(self, args, state, control, **more):
             self.watch.close()
 
-Of several processes let only the first one watch. A disk that refuses ends the watching with a
-warning, never the training.
+and so they do in a Trainer of Lightning:
+
+    from pytorch_lightning import Callback
+    from watch import Watch
+
+    class Watched(Callback):
+        def on_train_start(self, trainer, module):
+            num_steps, (optimizer,) = trainer.estimated_stepping_batches, trainer.optimizers
+            self.watch = Watch(module, optimizer, runs="runs", num_steps=num_steps)
+            self.loss, self.done = 0.0, trainer.global_step
+
+        def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):
+            self.loss += outputs["loss"]  # its part, where gradients are accumulated
+            if trainer.global_step > self.done:
+                trainer.should_stop = not self.watch.step(self.loss, step=trainer.global_step)
+                self.loss, self.done = 0.0, trainer.global_step
+
+        def on_validation_end(self, trainer, module):
+            if not trainer.sanity_checking:
+                self.watch.validation(trainer.callback_metrics["val_loss"])  # as you log it
+
+        def on_exception(self, trainer, module, exception):
+            self.watch.close(exception)
+
+        def on_train_end(self, trainer, module):
+            self.watch.close()
+
+Of several processes only the first one watches, so let all of them make a `Watch`; there the page
+can pause the run, but neither stop it nor change its rate. A disk that refuses ends the watching
+with a warning, never the training.
 """
 
 import atexit
@@ -72,6 +100,7 @@ CHECKSUM = struct.Struct("<I4x")
 NON_FINITE = 1
 ATTEMPT = 1  # nobody resumes such a run
 STATE_AFTER = {"pause": "paused", "step": "paused", "resume": "running", "stop": "stopping"}
+SHARED = {"stop", "set_learning_rate_multiplier"}  # one process of several cannot do it alone
 LIMITS = {"set_learning_rate_multiplier": (0.0, 100.0), "set_max_steps_per_second": (0.1, 1000.0)}
 
 LOOK_SECONDS = 0.2  # between two looks for commands
@@ -100,14 +129,16 @@ class Watch:
 
         `runs`: by default what B2G_RUNS_DIR says, else `runs` in the working directory.
         `num_steps`: how many there will be; `tokens_per_step`: how many each learns from; both may
-        be unknown. `memory_every`: steps from one look at the memory by category to the next.
+        be unknown (None; of steps also infinity or -1). `memory_every`: steps from one look at the
+        memory by category to the next.
         """
         self.model, self.optimizer = model, getattr(optimizer, "optimizer", optimizer)
         self.should_stop = False
         self._tokens, self._memory_every = tokens_per_step, memory_every
         self._weights = list(model.parameters())  # to walk through the modules takes 0.1 ms
         self._device = self._weights[0].device
-        self._step = self._seq = self._single_steps = self._last_command = self._resident = 0
+        self._step = self._seq = self._memory_due = self._resident = 0
+        self._single_steps = self._last_command = 0
         self._resident_at = self._look_at = self._state_at = self._wall = self._last = 0.0
         self._state: dict[str, Any] = {
             "state": "starting", "attempt": ATTEMPT, "pid": os.getpid(), "can_resume": False,
@@ -120,6 +151,7 @@ class Watch:
         self._owed: list[tuple[Any, ...]] = []
         self._error_before = getattr(sys, "last_value", None)  # of a notebook: not this run's
         self.directory = Path(runs or os.environ.get("B2G_RUNS_DIR", "runs")) / _run_name(name)
+        num_steps = num_steps if num_steps and 0 < num_steps < math.inf else None
         self._begin({"name": name, "num_steps": num_steps, "tokens_per_step": tokens_per_step})
 
     def step(self, loss: Number, grad_norm: Number | None = None, step: int | None = None) -> bool:
@@ -183,8 +215,10 @@ class Watch:
     # What is written down.
 
     def _begin(self, config: dict[str, Any]) -> None:
-        (self.directory / "control").mkdir(parents=True)
         self._lock = FileLock(self.directory / "worker.lock", thread_local=False)
+        if _rank() > 0:
+            return
+        (self.directory / "control").mkdir(parents=True)
         self._lock.acquire(timeout=0)  # as long as it is held the run lives
         self._metrics = (self.directory / "metrics.bin").open("ab", buffering=0)
         self._events = (self.directory / "events.jsonl").open("ab", buffering=0)
@@ -233,6 +267,8 @@ class Watch:
             self._write_state()
 
     def _event(self, kind: str, at: int | None = None, **data: object) -> None:
+        if not self._lock.is_locked:
+            return
         place = {"seq": self._seq, "time": self._now(), "step": self._step if at is None else at}
         event = {**place, "attempt": ATTEMPT, "kind": kind, **data}
         with self._disk():
@@ -293,24 +329,35 @@ class Watch:
 
     # What happens at the update: there the gradients are, wherever the loop clears them.
 
-    def _before_update(self, *_arguments: object) -> None:
+    def _before_update(
+        self, _optimizer: object, arguments: tuple[object, ...], named: dict[str, object]
+    ) -> None:
         groups, factor = self.optimizer.param_groups, self._state["learning_rate_multiplier"]
         self._rates = [group["lr"] for group in groups]
         if factor != 1:  # for this update alone, so that no scheduler sees it
             for group in groups:
                 group["lr"] = group["lr"] * factor
         self._rate = groups[0]["lr"]
-        if not self._norm_is_told:
-            grads = self._gradients()
-            dense = grads and all(grad.layout == torch.strided for grad in grads)
-            self._norm = _total_norm(grads) if dense else None
+        # A closure makes its gradients within the update: they are there only behind it.
+        self._has_closure = any(map(callable, [*arguments[1:], *named.values()]))
+        if not self._has_closure:
+            self._measure_norm()
 
     def _after_update(self, *_arguments: object) -> None:
         for group, rate in zip(self.optimizer.param_groups, self._rates, strict=True):
             group["lr"] = rate
-        upcoming = self._step + 1
-        if upcoming == 1 or upcoming % self._memory_every == 0:
+        if self._has_closure:
+            self._measure_norm()
+        upcoming, every = self._step + 1, self._memory_every
+        if upcoming >= self._memory_due:  # a loop may tell of only some of its steps
+            self._memory_due = (upcoming // every + 1) * every
             self._event("memory", upcoming, **self._memory())
+
+    def _measure_norm(self) -> None:
+        if not self._norm_is_told:
+            grads = self._gradients()
+            dense = grads and all(grad.layout == torch.strided for grad in grads)
+            self._norm = _total_norm(grads) if dense else None
 
     def _gradients(self) -> list[torch.Tensor]:
         return [p.grad for p in self._weights if p.grad is not None]
@@ -373,6 +420,8 @@ class Watch:
             return "", None, f"{type(error).__name__}: {error}"
         if op not in STATE_AFTER and op not in LIMITS:
             return op, value, "a loop of its own has nothing of that kind"
+        if op in SHARED and _rank() >= 0:
+            return op, value, "the other processes of this loop would not do it"
         low, high = LIMITS.get(op, (-math.inf, math.inf))
         if value is not None and not low <= value <= high:
             return op, None, f"{op} takes a number from {low:g} to {high:g}"
@@ -422,6 +471,13 @@ def resident_bytes() -> int:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else 1024 * most
     return int(psutil.Process().memory_info().rss)
+
+
+def _rank() -> int:
+    """Return which of several processes this is; -1 where it is the only one."""
+    group = torch.distributed
+    is_alone = not group.is_available() or not group.is_initialized() or group.get_world_size() == 1
+    return -1 if is_alone else group.get_rank()
 
 
 def _total_norm(grads: list[torch.Tensor]) -> torch.Tensor:

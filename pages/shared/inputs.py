@@ -139,6 +139,14 @@ class Inputs:
         accepted = accepts.text_up_to(max_chars, default)
         return pick(self.page, name, accepted, show, disabled=disabled)
 
+    def file(self, name: str, label: str, megabytes: int, **more: Any) -> Any:  # noqa: ANN401
+        """Return the file that lies there, in no link; `more` is what `st.file_uploader` takes."""
+        key, drop = self.key(name), _("or drop it here, at most {size}")
+        words = f'--choose: "{_("Choose a file")}"; --drop: "{drop.format(size=f"{megabytes} MB")}"'
+        st.html(f"<style>.st-key-{key} {{ {words} }}</style>")  # Streamlit's own are English
+        locked = settings.locked()
+        return st.file_uploader(label, key=key, max_upload_size=megabytes, disabled=locked, **more)
+
     def select_slider(
         self,
         name: str,

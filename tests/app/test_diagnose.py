@@ -1,5 +1,6 @@
 """Diagnose: an error text or a memory snapshot in, what held the memory out."""
 
+import gzip
 import json
 import pickle
 
@@ -8,6 +9,7 @@ import pytest
 from core.budget.catalogue.hf_config import read_config
 from core.budget.diagnosis.recognise import UnknownError, recognise
 from core.budget.diagnosis.snapshot.answer import read_in_child
+from core.train.profiler.results import recorded
 from core.units import format_bytes
 from pages.server.snapshots import snapshots
 from pages.shared.lessons import lessons_of
@@ -234,6 +236,21 @@ def test_a_log_shows_its_mfu_by_each_way_of_counting(open_page, lang):
     assert not app.error
     assert "MFU" in app.session_state["headline"]
     assert len(figure_of(app)["data"][0]["y"]) >= 3
+
+
+def test_a_trace_is_answered_in_place_with_the_verdict_of_the_step_profiler(open_page):
+    packed = recorded("operators", "110k", "fp32").trace
+    asked = open_page("train/step_profiler", profile_tab="operators")
+    for name, content in (("trace.json.gz", packed), ("trace.json", gzip.decompress(packed))):
+        app = open_page(PAGE)
+        app.get("file_uploader")[0].upload(name, content, "application/json").run()
+        assert not app.exception
+        assert app.session_state["headline"] == asked.session_state["headline"]
+        assert figure_of(app)["data"][0]["values"] == figure_of(asked)["data"][0]["values"]
+        assert "operators" in str(app.get("page_link")[-1].proto)
+    app = open_page(PAGE)
+    app.get("file_uploader")[0].upload("trace.json", b'{"traceEvents": []}', "").run()
+    assert "ProfilerActivity.CPU" in app.error[0].value
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Step profiler: what is recorded, what is measured, what belongs to which checkpoint."""
 
+import json
+
 import pytest
 
 from core.train.profiler.results import recorded
@@ -31,6 +33,13 @@ def test_what_is_recorded_is_shown_and_its_code_runs(open_page, run_code, query)
     assert len(app.get("plotly_chart")) == 1
     assert any("Recorded on" in each.value for each in app.caption)
     assert run_code(app)
+
+
+def test_a_name_that_a_piece_of_the_bar_has_no_room_for_is_left_out_and_never_cut(open_page):
+    drawn = json.loads(open_page(PAGE).get("plotly_chart")[0].proto.spec)
+    assert drawn["layout"]["uniformtext"]["mode"] == "hide"
+    assert "moving<br>numbers<br>28%" in [each["text"][0] for each in drawn["data"]]
+    assert {each.get("constraintext") for each in drawn["data"]} == {None}
 
 
 @pytest.mark.parametrize("tab", ["anatomy", "operators", "numbers"])

@@ -15,6 +15,7 @@ lora_r: 16
 flux_capacitor: true
 """
 TEXT = ".st-key-diagnose_text textarea"
+INSTRUCTIONS = "[data-testid=stFileUploaderDropzoneInstructions]"
 TAKE = ".st-key-plan_take_brought button"
 
 
@@ -51,6 +52,20 @@ def test_a_dropped_file_is_read_instead_of_the_text_until_it_is_taken_away(page,
     until_headline(page, "an axolotl recipe")
     page.locator(".st-key-diagnose_file").get_by_role("button", name="recipe.yaml").click()
     until_headline(page, before)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_place_for_a_file_speaks_the_readers_language(new_page, visit, lang):
+    page = visit(new_page(lang=lang), "/diagnose")
+    drawn(page)
+    place = "document.querySelector('.st-key-diagnose_file')"
+    page.until(f"!{place}.innerText.includes('Upload') && !{place}.innerText.includes('per file')")
+    shown = [
+        page.evaluate(f"getComputedStyle({place}.querySelector('{each}'), '::after').content")
+        for each in ("section button [data-testid=stMarkdownContainer]", INSTRUCTIONS)
+    ]
+    assert ("选择文件" in shown[0]) == (lang == "zh")
+    assert "5 MB" in shown[1]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

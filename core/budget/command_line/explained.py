@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -39,12 +39,16 @@ from core.language import _
 
 STANDARD_INPUT: Final = "-"
 DEFAULT_MODEL: Final = "llama-3.1-8b"
+# What rooms above this one say of a file; None where it is of no kind of theirs.
+Also = Callable[[Path], Mapping[str, Any] | None]
 _PICKLE: Final = b"\x80"  # how a pickle of protocol 2 and later begins
 
 
-def explain(chosen: Namespace) -> tuple[Sequence[str], int]:
-    """Return the lines that say what a text or a file means, and 0."""
+def explain(chosen: Namespace, also: Also) -> tuple[Sequence[str], int]:
+    """Return the lines that say what a text or a file means, and 0; `also` is asked first."""
     content, name = _content(chosen.file)
+    if name and (other := also(Path(chosen.file))):
+        return _written(chosen, other), 0
     if content.startswith(_PICKLE) and name and not is_safetensors(content):
         return _written(chosen, {"sentence": _of_snapshot(Path(chosen.file))}), 0
     told = recognise(content, name)
@@ -184,7 +188,7 @@ def _verdict(budget: Budget) -> str:
     return verdict_line(budget, failing.name if failing else "")
 
 
-def _written(chosen: Namespace, answer: dict[str, Any]) -> Sequence[str]:
+def _written(chosen: Namespace, answer: Mapping[str, Any]) -> Sequence[str]:
     """Return an answer as JSON, or its sentence first and a line for each thing beside it."""
     if chosen.json:
         return [json.dumps(answer, indent=2, ensure_ascii=False)]

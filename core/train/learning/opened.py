@@ -110,6 +110,7 @@ def open_run(run: Path, step: int) -> Opened:
     """
     files = _files(run)
     if not files:
+        config_of_run(read_info(run))  # a loop of the reader's own never has one, and says so
         raise ValueError(
             _("Run {run} has no checkpoint yet; wait for its first one.").format(run=run.name)
         )

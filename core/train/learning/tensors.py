@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from core.language import N_, _
 from core.train.child import child_answer
-from core.train.config import TrainConfig
+from core.train.config import TrainConfig, config_of_run
 from core.train.learning.lora import merged
 from core.train.learning.schedule import batch_positions
 from core.train.run.directory import CHECKPOINT_FORMAT, checkpoints, read_info
@@ -58,6 +58,7 @@ def newest_checkpoint(run: Path) -> Path:
     """Return the newest checkpoint of a run directory."""
     found = checkpoints(run)
     if not found:
+        config_of_run(read_info(run))  # a loop of the reader's own never has one, and says so
         raise ValueError(
             _("Run {run} has no checkpoint yet; wait for its first one.").format(run=run.name)
         )

@@ -13,15 +13,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.language import _
+from core.language import N_, _
+from core.units import format_percent
 
 MAX_BYTES: Final = 5 * 1024**2  # of an upload
 MAX_UNPACKED: Final = 96 * 1024**2
 MAX_NAME: Final = 120
+_BEGINNING: Final = 1024**2  # of a packed trace, in which its events begin
 SMALL_SECONDS: Final = 10e-6  # an operator this short costs more to call than to compute
 PHASES: Final = ("data", "forward", "backward", "clip", "optimizer", "logging")
 # What a moment of a step may be spent on, each moment on one; the largest names the verdict.
 BOUNDS: Final = ("input", "sync", "launch", "compute", "memory")
+VERDICTS: Final[Mapping[str, tuple[str, str]]] = {
+    "input": (N_("input-bound"), N_("{share} of the time the step waits for its batch.")),
+    "sync": (N_("sync-bound"),
+             N_("{share} of the time the program waits for a number from the device.")),
+    "launch": (N_("launch-bound"),
+               N_("{share} of the time goes to Python and to operators of less than 10 µs, which "
+                  "cost more to call than to compute: larger batches or torch.compile help.")),
+    "compute": (N_("compute-bound"),
+                N_("{share} of the time goes to matrix products and attention: only fewer FLOPs, a "
+                   "smaller number format or a faster chip help.")),
+    "memory": (N_("memory-bound"),
+               N_("{share} of the time goes to operators that read and write more than they "
+                  "compute: fusing them helps, as torch.compile does.")),
+}  # fmt: skip
 _ENGINE: Final = "autograd::engine::evaluate_function: "
 _BEGINNINGS: Final = {
     "Optimizer.step#": "optimizer",
@@ -108,6 +124,15 @@ class Profile:
     has_device: bool
 
 
+def is_trace(written: bytes) -> bool:
+    """Return whether it begins as a Chrome trace does, as JSON or as JSON in gzip."""
+    try:
+        begin = _unpacked(written, _BEGINNING, whole=False)
+    except zlib.error:
+        return False
+    return begin.lstrip().startswith(b"{") and b'"traceEvents"' in begin
+
+
 def read_trace(written: bytes) -> Profile:
     """Return what a trace says, as JSON or as JSON in gzip.
 
@@ -160,13 +185,13 @@ def _events(written: bytes) -> list[Any]:
     return events if isinstance(events, list) else []
 
 
-def _unpacked(written: bytes) -> bytes:
+def _unpacked(written: bytes, most: int = MAX_UNPACKED, *, whole: bool = True) -> bytes:
     if written[:2] != b"\x1f\x8b":
         return written
     unpacker = zlib.decompressobj(wbits=31)
-    data = unpacker.decompress(written, MAX_UNPACKED)
-    if unpacker.unconsumed_tail:
-        raise ValueError(f"more than {MAX_UNPACKED} bytes")
+    data = unpacker.decompress(written, most)
+    if whole and unpacker.unconsumed_tail:
+        raise ValueError(f"more than {most} bytes")
     return data
 
 
@@ -319,3 +344,27 @@ def _spans_on_device(main: Sequence[Call], kernels: Sequence[Call]) -> dict[str,
 def _shares(spans: Mapping[str, float]) -> dict[str, float]:
     whole = sum(spans.values()) or 1.0
     return {name: seconds / whole for name, seconds in spans.items()}
+
+
+def verdict_of(spans: Mapping[str, float]) -> tuple[str, str]:
+    """Return what a step is bound by, and why: what most of its time goes to, with the share."""
+    most = max(spans, key=lambda name: spans[name])
+    verdict, why = VERDICTS[most]
+    return _(verdict), _(why).format(share=format_percent(spans[most]))
+
+
+def trace_sentence(profile: Profile) -> str:
+    """Return what takes most of a profile's time, and what its step is bound by."""
+    first = profile.operators[0]
+    times = [row.device if profile.has_device else row.own for row in profile.operators]
+    share = (first.device if profile.has_device else first.own) / (sum(times) or 1.0)
+    forward, backward = profile.phases["forward"], profile.phases["backward"]
+    values = {"name": f"`{first.name}`", "share": format_percent(share),
+              "calls": f"{first.calls:,}", "verdict": verdict_of(profile.spans)[0],
+              "ratio": f"{backward / forward:.1f}" if forward else ""}  # fmt: skip
+    if not (forward and backward):
+        text = _("{name} takes {share} of the self time, in {calls} calls; {verdict}")
+    else:
+        text = _("{name} takes {share} of the self time, in {calls} calls; backward {ratio} times "
+                 "forward; {verdict}")  # fmt: skip
+    return text.format(**values)

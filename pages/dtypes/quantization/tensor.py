@@ -203,17 +203,11 @@ def _weight(name: str, matrix: str, checkpoint: str) -> tuple[Floats, tuple[int,
 
 def _uploaded(ask: Inputs) -> Chosen | None:
     """Show the upload and return its tensor; None until there is a file that can be read."""
-    megabytes = MAX_BYTES // 10**6
-    file = st.file_uploader(
-        _(".npy or .safetensors"),
-        key=ask.key("upload"),
-        max_upload_size=megabytes,
-        disabled=locked(),
-        help=_(
-            "Too large? Save a part of one tensor: `numpy.save('part.npy', w[:512])` or "
-            "`save_file({'w': w[:512].contiguous()}, 'part.safetensors')`."
-        ),
-    )
+    file = ask.file(
+        "upload", _(".npy or .safetensors"), MAX_BYTES // 10**6,
+        help=_("Too large? Save a part of one tensor: `numpy.save('part.npy', w[:512])` or "
+               "`save_file({'w': w[:512].contiguous()}, 'part.safetensors')`."),
+    )  # fmt: skip
     if file is None:
         st.caption(_("Choose a file; until then a normal tensor is shown."))
         return None

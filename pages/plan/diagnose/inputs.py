@@ -5,8 +5,9 @@ from typing import Final
 
 import streamlit as st
 
-from core.budget.diagnosis.recognise import Told, recognise
+from core.budget.diagnosis.recognise import Told, UnknownError, recognise
 from core.language import _, current_language
+from core.train.profiler.trace import Profile, is_trace, read_trace
 from pages.shared.inputs import Inputs
 from pages.shared.plan.plan import SPREAD, TRAINING, Chosen, choose_plan
 from pages.shared.settings import is_hidden, locked
@@ -40,7 +41,7 @@ class Case:
     file: File | None
     chosen: Chosen
 
-    def told(self) -> Told:
+    def told(self) -> Told | Profile:
         """Return what the file says, or without one the text; a snapshot needs neither.
 
         Raises:
@@ -52,10 +53,15 @@ class Case:
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _recognised(content: bytes, name: str, language: str) -> Told:
+def _recognised(content: bytes, name: str, language: str) -> Told | Profile:
     """Read it once for all reruns; what is noted of it is said in the reader's language."""
     del language  # of the key
-    return recognise(content, name)
+    if not is_trace(content):
+        return recognise(content, name)
+    try:
+        return read_trace(content)
+    except ValueError as error:
+        raise UnknownError(str(error)) from error
 
 
 def choose_case() -> Case:
@@ -67,8 +73,8 @@ def choose_case() -> Case:
         height=_TEXT_PX,
         help=_(
             "An out-of-memory error of torch; a config.json, the settings of a training or of a "
-            "server; lines that a training or a server printed. What it is, is recognised. At "
-            "first an example stands here."
+            "server; lines that a training or a server printed; as a file also a Chrome trace of "
+            "torch.profiler. What it is, is recognised. At first an example stands here."
         ),
     )
     file = _choose_file()
@@ -84,10 +90,6 @@ def _choose_file() -> File | None:
     """Show the place for a file and return the file that lies there, instead of the text."""
     if is_hidden(ASK.page, "file") or locked():
         return None
-    file = st.file_uploader(
-        _("A file: a recipe, a config.json, a log, the beginning of a checkpoint"),
-        key=ASK.key("file"),
-        max_upload_size=MAX_MEGABYTES,
-        label_visibility="collapsed",
-    )
+    label = _("A file: a recipe, a config.json, a log, a trace, the beginning of a checkpoint")
+    file = ASK.file("file", label, MAX_MEGABYTES, label_visibility="collapsed")
     return File(name=file.name, content=file.getvalue()) if file else None

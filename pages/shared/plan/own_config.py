@@ -64,15 +64,8 @@ def own_model(
 def _show_fields(inputs: Inputs, text: str) -> None:
     if not is_hidden(inputs.page, "config"):
         _show_field(inputs, text)
-    st.file_uploader(
-        _("or the file itself"),
-        type="json",
-        key=inputs.key("config_file"),
-        on_change=_keep_upload,
-        args=(inputs,),
-        max_upload_size=1,
-        disabled=locked(),
-    )
+    label, keep = _("or the file itself"), _keep_upload
+    inputs.file("config_file", label, 1, type="json", on_change=keep, args=(inputs,))
 
 
 def _show_field(inputs: Inputs, text: str) -> None:

@@ -37,7 +37,7 @@ def offer_fork(run: RunSummary) -> None:
     with st.expander(_("Fork: go on from a checkpoint with other settings"), key="lr_fork"):
         step, changes = _choose(run, TrainConfig.from_json(run.info["config"]), steps)
         asks_for_file = st.session_state[f"lr_fork_{run.name}_text"] == UPLOAD
-        text = ask_for_file(f"lr_fork_{run.name}_file") if asks_for_file else (None, "")
+        text = ask_for_file(f"fork_{run.name}_file") if asks_for_file else (None, "")
         disabled = locked() or not is_teacher() or (asks_for_file and text[0] is None)
         label = _("Fork and train")
         pushed = st.button(label, key="lr_fork_start", type="primary", disabled=disabled)

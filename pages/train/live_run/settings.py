@@ -15,7 +15,7 @@ from core.train.text.corpora import CORPORA
 from core.units import format_bytes
 from pages.shared.inputs import Inputs
 from pages.shared.page_links import show_link
-from pages.shared.settings import locked, unit_system
+from pages.shared.settings import unit_system
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def choose_wish(duration: str, size: str) -> Wish:
         changes |= _sliders(COURSE, preset)
         compiled = ASK.toggle("compile", "torch.compile", default=False, help=_(_COMPILE))
         changes |= {"compile": True} if compiled else {}
-    file, name = ask_for_file(ASK.key("upload")) if corpus == UPLOAD else (None, "")
+    file, name = ask_for_file("upload") if corpus == UPLOAD else (None, "")
     return Wish(duration=duration, size=size, changes=changes, upload=file, upload_name=name)
 
 
@@ -253,8 +253,8 @@ def _visible_gpus() -> tuple[Gpu, ...]:
     return visible_gpus()
 
 
-def ask_for_file(key: str) -> tuple[bytes | None, str]:
+def ask_for_file(input_name: str) -> tuple[bytes | None, str]:
     """Show the upload and return the file's bytes and name; nothing before there is a file."""
     label = _("A UTF-8 text file of at most {size} MB").format(size=UPLOAD_MEGABYTES)
-    file = st.file_uploader(label, key=key, max_upload_size=UPLOAD_MEGABYTES, disabled=locked())
+    file = ASK.file(input_name, label, UPLOAD_MEGABYTES)
     return (file.getvalue(), file.name) if file else (None, "")

@@ -11,8 +11,10 @@ from core.budget import Formula, Item
 from core.budget.item import item
 from core.figures.budget.frames import framed, rows_of_bars, text_size
 from core.figures.picture import Drawing, Look, Picture
+from core.figures.train.icicle import PART_WORDS
 from core.language import N_, _
 from core.train.profiler.results import PARTS, Anatomy, Moment, Pair
+from core.train.profiler.trace import verdict_of
 from core.units import format_percent, format_seconds
 from pages.shared.settings import look
 from pages.shared.tabbed_page import Chart, Shown, Tab
@@ -21,15 +23,6 @@ from pages.train.step_profiler.inputs import ASK, Case, not_measured, result_of,
 VIEWS: Final = {"parts": N_("Parts"), "memory": N_("Memory"), "item": ".item()",
                 "compile": "torch.compile"}  # fmt: skip
 # Word and colour.
-PART_WORDS: Final[Mapping[str, tuple[str, str]]] = {
-    "data": (N_("data"), "axis_3"),
-    "forward": (N_("forward"), "forward"),
-    "backward": (N_("backward"), "backward"),
-    "clip": (N_("clipping"), "axis_2"),
-    "optimizer": (N_("optimizer"), "optimizer"),
-    "logging": (N_("logging"), "axis_5"),
-    "other": (N_("other"), "other"),
-}
 BOUND_WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "input": (N_("waiting for data"), "axis_3"),
     "sync": (N_("waiting for numbers"), "axis_5"),
@@ -37,20 +30,6 @@ BOUND_WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "compute": (N_("matrix products"), "axis_1"),
     "memory": (N_("moving numbers"), "axis_2"),
 }
-VERDICTS: Final[Mapping[str, tuple[str, str]]] = {
-    "input": (N_("input-bound"), N_("{share} of the time the step waits for its batch.")),
-    "sync": (N_("sync-bound"),
-             N_("{share} of the time the program waits for a number from the device.")),
-    "launch": (N_("launch-bound"),
-               N_("{share} of the time goes to Python and to operators of less than 10 µs, which "
-                  "cost more to call than to compute: larger batches or torch.compile help.")),
-    "compute": (N_("compute-bound"),
-                N_("{share} of the time goes to matrix products and attention: only fewer FLOPs, a "
-                   "smaller number format or a faster chip help.")),
-    "memory": (N_("memory-bound"),
-               N_("{share} of the time goes to operators that read and write more than they "
-                  "compute: fusing them helps, as torch.compile does.")),
-}  # fmt: skip
 _AT_PEAK: Final = Formula("flops / peak_flops_per_second / seconds")
 HEIGHT_PX: Final = 320
 _CODE: Final = """
@@ -137,13 +116,6 @@ def _parts(step: Anatomy, code: str) -> Shown:
     )  # fmt: skip
 
 
-def verdict_of(spans: Mapping[str, float]) -> tuple[str, str]:
-    """Return what a step is bound by, and why: what most of its time goes to, with the share."""
-    most = max(spans, key=lambda name: spans[name])
-    verdict, why = VERDICTS[most]
-    return _(verdict), _(why).format(share=format_percent(spans[most]))
-
-
 def _at_peak(step: Anatomy) -> Item:
     values = {"flops": step.flops, "peak_flops_per_second": step.peak_flops_per_second,
               "seconds": median(step.as_trained)}  # fmt: skip
@@ -169,6 +141,7 @@ def parts_picture(step: Anatomy, look: Look) -> Picture:
         drawing, look, num_rows=0, height=HEIGHT_PX, showlegend=False, bargap=0.2,
         x={"title": {"text": _("milliseconds")}}, y={"type": "category"},
         margin={"l": 8, "r": 8, "t": 12, "b": 8},
+        uniformtext={"minsize": text_size(look), "mode": "hide"},
     )  # fmt: skip
     parts = [f"{_(PART_WORDS[part][0])} {format_seconds(step.seconds(part))}" for part in PARTS]
     goes = [f"{_(BOUND_WORDS[name][0])} {format_percent(it)}" for name, it in step.spans.items()]
@@ -187,14 +160,12 @@ def parts_picture(step: Anatomy, look: Look) -> Picture:
 def _segment(
     look: Look, word: tuple[str, str], row: str, share: float, whole: float
 ) -> dict[str, object]:
-    """Return a piece of a bar; its name stands in it where it is wide enough."""
+    """Return a piece of a bar; its name, a word a line, stands in it where it is wide enough."""
     label, color = _(word[0]), look.color(word[1])
-    letters = sum(1 + (each > "⺀") for each in label)  # a Chinese one is twice as wide
-    is_wide = share > letters * (0.02 if look.present else 0.013)
     return {
         "orientation": "h", "name": label, "y": [row], "x": [share * whole * 1e3],
-        "text": [f"{label}<br>{share:.0%}" if is_wide else ""], "textposition": "inside",
-        "insidetextanchor": "middle", "textangle": 0, "constraintext": "none",
+        "text": [f"{label.replace(' ', '<br>')}<br>{share:.0%}"], "textposition": "inside",
+        "insidetextanchor": "middle", "textangle": 0,
         "textfont": {"color": look.color("background")},
         "marker": {"color": color, "line": {"width": 1, "color": look.color("background")}},
         "hovertemplate": f"{label}: %{{x:.2f}} ms ({share:.1%})<extra></extra>",

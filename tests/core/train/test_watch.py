@@ -20,6 +20,8 @@ from torch import nn
 from core.train import watch as room
 from core.train.config import TrainConfig, config_of_run
 from core.train.control.commands import send
+from core.train.learning.opened import open_run
+from core.train.learning.tensors import newest_checkpoint
 from core.train.run import records
 from core.train.run.reader import RunReader
 from core.train.run.shelf import list_runs
@@ -28,7 +30,7 @@ from core.train.start.fork import find_parent
 from core.train.start.launch import resume_run
 from core.train.watch import Watch, predicted_state_bytes
 
-PROGRAM, CALLBACK = (
+PROGRAM, CALLBACK, OF_LIGHTNING = (
     textwrap.dedent(block)
     for block in re.findall(r"((?:^(?:    .*)?\n)+)", inspect.getdoc(room) or "", re.MULTILINE)
     if "import" in block
@@ -155,6 +157,17 @@ def test_of_an_optimizer_that_needs_more_than_gradients_nothing_is_predicted():
         assert predicted_state_bytes(kind(nn.Linear(2, 1).parameters())) is None, kind
 
 
+@pytest.mark.parametrize(
+    ("numbers", "steps"),
+    [(range(1, 8), [1, 2, 4, 6]), ((1, 4, 7, 10), [1, 2, 5, 8]), ((0, 0, 1, 2, 3, 4), [1, 2, 4])],
+    ids=["each", "every third is told", "two updates before the first is told"],
+)
+def test_memory_is_noted_at_the_first_update_and_then_where_it_is_due(loop, numbers, steps):
+    for number in numbers:
+        loop.steps(1, step=number)
+    assert [event["step"] for event in events(loop, "memory")] == steps
+
+
 def test_a_norm_that_is_passed_is_the_one_before_clipping(loop):
     loop.steps(1)
     loop.steps(1, grad_norm=torch.tensor(7.5))
@@ -242,7 +255,7 @@ def test_a_program_that_was_killed_is_shown_as_crashed_and_nobody_resumes_it(tmp
     state = read_state(run.directory)
     assert (state.state, state.message) == ("crashed", KILLED_WATCHED)
     assert "resume" not in state_sentence(state)
-    for refused in (resume_run, find_parent):
+    for refused in (resume_run, find_parent, newest_checkpoint, lambda run: open_run(run, 0)):
         with pytest.raises(ValueError, match="loop of its own"):
             refused(run.directory)
     with pytest.raises(ValueError, match="loop of its own"):
@@ -294,6 +307,125 @@ def test_the_callback_of_the_example_watches_a_trainer_of_hugging_face(tmp_path,
     handler.on_train_end(arguments, state, control)
     run = only_run(tmp_path)
     assert (run.state, run.step, run.num_steps) == ("stopped", 3, 3)
+
+
+@pytest.mark.filterwarnings("ignore")  # of Lightning's own
+def test_the_callback_of_the_example_watches_a_trainer_of_lightning(tmp_path, monkeypatch):
+    import pytorch_lightning
+
+    monkeypatch.chdir(tmp_path)
+    names = {"Watch": Watch}
+    exec(OF_LIGHTNING.replace("from watch import Watch", ""), names)  # noqa: S102  the example
+
+    class Line(pytorch_lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 1)
+
+        def training_step(self, batch, index):
+            if self.global_step == 2 and not index % 2:  # the page asks while a step is done
+                send(only_run(tmp_path).directory, "pause")
+                threading.Timer(0.5, send, (only_run(tmp_path).directory, "stop")).start()
+                time.sleep(room.LOOK_SECONDS)
+            return self.layer(batch).square().mean()
+
+        def validation_step(self, batch, _index):
+            self.log("val_loss", self.layer(batch).square().mean())
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    quiet = ("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary")
+    trainer = pytorch_lightning.Trainer(
+        accelerator="cpu", max_epochs=2, accumulate_grad_batches=2, callbacks=[names["Watched"]()],
+        **dict.fromkeys(quiet, False),
+    )  # fmt: skip
+    module, rows = Line(), torch.utils.data.DataLoader(torch.ones(20, 4), batch_size=2)
+    weights = [each.detach().clone() for each in module.parameters()]
+    trainer.fit(module, rows, rows)
+    run = only_run(tmp_path)
+    assert (run.state, run.step, run.num_steps) == ("stopped", 3, 10)
+    increment = RunReader(run.directory).read_new()
+    assert increment.records["step"].tolist() == [1, 2, 3]
+    asked = [event["op"] for event in increment.events if event["kind"] == "ack"]
+    assert asked == ["pause", "stop"]
+    (noted,) = [event for event in increment.events if event["kind"] == "eval"]
+    assert noted["validation_loss"] == trainer.callback_metrics["val_loss"].item()
+    first = (torch.ones(1, 4) @ weights[0].T + weights[1]).item()
+    assert increment.records["loss"][0] == pytest.approx(first**2)
+    norm = 2 * abs(first) * 5**0.5  # of the gradient by four weights and a bias
+    assert increment.records["grad_norm"][0] == pytest.approx(norm)
+    assert {path.name for path in tmp_path.iterdir()} == {"runs"}
+
+
+def test_an_update_that_computes_its_own_gradients_has_their_norm(loop):
+    def closure():
+        loop.optimizer.zero_grad()
+        loss = loop.model(torch.ones(2, 4)).square().mean()
+        loss.backward()
+        return loss
+
+    for _step in range(2):
+        loss = loop.optimizer.step(closure)
+        told = torch.nn.utils.get_total_norm([p.grad for p in loop.model.parameters()])
+        loop.watch.step(loss)
+        assert written(loop)["grad_norm"][-1] == pytest.approx(told.item())
+
+
+def test_a_number_of_steps_that_nobody_knows_is_not_written(tmp_path):
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for unknown in (float("inf"), -1, None):
+        with Watch(model, optimizer, runs=tmp_path / "runs", num_steps=unknown) as watch:
+            assert "num_steps" not in RunReader(watch.directory).info["config"], unknown
+
+
+RANKS = """
+import sys
+import torch
+import torch.distributed
+from watch import Watch
+
+meeting, rank = "file://" + sys.argv[1], int(sys.argv[2])
+torch.distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=2)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+watch = Watch(model, optimizer, runs="runs")
+for step in range(4):
+    if step == 2 and rank == 0:
+        for number, op in enumerate(("set_learning_rate_multiplier", "stop"), 1):
+            text = '{"op": "%s", "value": 2.0}' % op
+            (watch.directory / "control" / f"{number:06d}.json").write_text(text)
+        watch._look_at = 0.0
+    loss = model(torch.ones(2, 4)).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    assert watch.step(loss)
+watch.validation(loss)
+watch.close()
+torch.distributed.destroy_process_group()
+"""
+
+
+def test_of_two_ranks_one_writes_and_does_nothing_that_the_other_would_not_do(tmp_path):
+    shutil.copy(room.__file__, tmp_path / "watch.py")
+    (tmp_path / "program.py").write_text(RANKS, encoding="utf-8")
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "program.py", str(tmp_path / "meet"), str(rank)], cwd=tmp_path,
+            stderr=subprocess.PIPE, text=True,
+        )
+        for rank in range(2)
+    ]  # fmt: skip
+    for rank in ranks:
+        _out, errors = rank.communicate(timeout=120)
+        assert rank.returncode == 0, errors
+    run = only_run(tmp_path)
+    increment = RunReader(run.directory).read_new()
+    assert (run.state, increment.records["step"].tolist()) == ("finished", [1, 2, 3, 4])
+    acks = [event for event in increment.events if event["kind"] == "ack"]
+    assert [(ack["accepted"], "process" in ack["reason"]) for ack in acks] == [(False, True)] * 2
 
 
 def test_an_accelerator_is_asked_for_the_numbers_of_many_steps_at_once(loop):

@@ -124,8 +124,8 @@ def _unknown(name: str) -> ValueError:
     return ValueError(
         _(
             "{name} is nothing that is read here: bring an out-of-memory error, lines of a log, a "
-            "config.json, a safetensors or GGUF file, printed shapes, or a recipe of the Trainer, "
-            "DeepSpeed, Accelerate, axolotl, LLaMA-Factory, torchtitan, torchtune, Megatron-LM, "
-            "vLLM or SGLang."
+            "config.json, a safetensors or GGUF file, printed shapes, a trace of torch.profiler, "
+            "or a recipe of the Trainer, DeepSpeed, Accelerate, axolotl, LLaMA-Factory, "
+            "torchtitan, torchtune, Megatron-LM, vLLM or SGLang."
         ).format(name=_file(name))
     )

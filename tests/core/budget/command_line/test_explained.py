@@ -1,5 +1,6 @@
 """What was brought, as a terminal and as continuous integration read it."""
 
+import gzip
 import io
 import json
 import sys
@@ -8,6 +9,8 @@ import pytest
 
 from core.__main__ import main
 from core.budget.catalogue.models import MODELS
+from core.train.profiler.results import recorded
+from core.train.profiler.trace import is_trace, read_trace, trace_sentence
 from tests.core.budget.diagnosis.made_snapshot import two_steps
 
 OOM = "CUDA out of memory. Tried to allocate 172.00 MiB"
@@ -39,6 +42,21 @@ def test_an_error_is_explained_by_the_size_that_its_model_has(said):
     assert status == 0
     assert "11,008 × 4,096 × 4" in out.splitlines()[0]
     assert "22,016 × 4,096 × 2" in out
+
+
+def test_a_trace_is_answered_as_the_step_profiler_answers_it(said):
+    packed = recorded("operators", "110k", "fp32").trace
+    profile = read_trace(packed)
+    for content in (packed, gzip.decompress(packed)):
+        status, out, _err = said("explain", content=content)
+        assert status == 0
+        assert trace_sentence(profile) in out.splitlines()[0]
+        assert f"{max(profile.spans.values()):.0%}"[:2] in out.splitlines()[1]
+    status, _out, err = said("explain", content='{"schemaVersion": 1, "traceEvents": []}')
+    assert (status, "no operator" in err) == (2, True)
+    long = gzip.decompress(packed) + b" " * (17 << 20)  # more than any other file may have
+    assert said("explain", content=long)[:2] == said("explain", content=packed)[:2]
+    assert not is_trace(b"\x1f\x8b torn")
 
 
 def test_an_error_comes_from_standard_input_too(capsys, monkeypatch):
