@@ -8,6 +8,7 @@ from core.models.spec import MAX_SIZE
 
 Config = Mapping[str, Any]
 MAX_SHOWN: Final = 40
+MAX_DEPTH: Final = 40  # of lists and objects in each other
 PER_LAYER: Final = frozenset(
     {
         *("intermediate_size", "moe_intermediate_size", "num_attention_heads"),
@@ -19,7 +20,18 @@ PER_LAYER: Final = frozenset(
 """What a file may say as a list, a number for each layer; if they are equal it is that number."""
 
 
-def whole_number(config: Config, key: str, *, low: int = 1) -> int:
+def is_deep(found: object) -> bool:
+    """Return whether what was read of JSON is nested beyond reason: Python could not write it."""
+    parts = [found]
+    for _depth in range(MAX_DEPTH):
+        nested = [each for each in parts if isinstance(each, (dict, list))]
+        parts = [
+            part for each in nested for part in (each.values() if isinstance(each, dict) else each)
+        ]
+    return bool(parts)
+
+
+def whole_number(config: Config, key: str, *, low: int = 1, high: int = MAX_SIZE) -> int:
     """Return a field that must be there.
 
     Raises:
@@ -30,7 +42,7 @@ def whole_number(config: Config, key: str, *, low: int = 1) -> int:
         raise ValueError(
             _("config.json has no {key}: the model cannot be counted without it.").format(key=key)
         )
-    return _checked(key, value, low)
+    return _checked(key, value, low, high)
 
 
 def optional_number(config: Config, key: str, default: int, *, low: int = 1) -> int:
@@ -107,7 +119,7 @@ def shown(value: object) -> str:
     return plain if len(plain) <= MAX_SHOWN else f"{plain[:MAX_SHOWN]}..."
 
 
-def _checked(key: str, value: object, low: int) -> int:
+def _checked(key: str, value: object, low: int, high: int = MAX_SIZE) -> int:
     if key in PER_LAYER and isinstance(value, list) and len(value) > 1:
         if any(each != value[0] for each in value):
             raise ValueError(
@@ -123,10 +135,10 @@ def _checked(key: str, value: object, low: int) -> int:
                 key=key, value=shown(value)
             )
         )
-    if not low <= value <= MAX_SIZE:
+    if not low <= value <= high:
         raise ValueError(
             _("{key} in config.json is {value}; it must lie between {low} and {high}.").format(
-                key=key, value=shown(value), low=low, high=f"{MAX_SIZE:,}"
+                key=key, value=shown(value), low=low, high=f"{high:,}"
             )
         )
     return value

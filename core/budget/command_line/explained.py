@@ -44,8 +44,9 @@ _PICKLE: Final = b"\x80"  # how a pickle of protocol 2 and later begins
 def explain(chosen: Namespace) -> tuple[Sequence[str], int]:
     """Return the lines that say what a text or a file means, and 0."""
     content, name = _content(chosen.file)
-    if content.startswith(_PICKLE) and name and not is_safetensors(content):
-        return _written(chosen, {"sentence": _of_snapshot(Path(chosen.file))}), 0
+    path = Path(chosen.file)  # of a pipe nothing is left for another process
+    if content.startswith(_PICKLE) and path.is_file() and not is_safetensors(content):
+        return _written(chosen, {"sentence": _of_snapshot(path)}), 0
     told = recognise(content, name)
     return _written(chosen, _answer(told, _plan(chosen, told))), 0
 
@@ -81,7 +82,8 @@ def _content(file: str) -> tuple[bytes, str]:
     """
     try:
         if file == STANDARD_INPUT:
-            return sys.stdin.buffer.read(MAX_BYTES + 1), ""
+            # `<&-` closes it: there is none
+            return sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b"", ""
         with Path(file).open("rb") as opened:
             content = opened.read(MAX_BYTES + 1)
             end = MAX_BYTES if b"\0" in content[:8] else len(content)

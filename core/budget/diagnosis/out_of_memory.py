@@ -13,6 +13,7 @@ from core.language import _
 from core.units import GIB, KIB, MIB
 
 MAX_CHARS: Final = 5 * MIB
+MAX_TEXT: Final = 10_000  # characters of one error
 Allocator = Literal["cuda", "mps", "cpu"]
 
 _UNITS: Final = {
@@ -45,9 +46,9 @@ _FIELDS: Final = {
 }
 _PATTERNS: Final = {name: re.compile(pattern) for name, pattern in _FIELDS.items()}
 _RANK: Final = re.compile(
-    r"^[ \t]{0,40}(?:\[?(?:rank ?)?\d+\]?:|\(\S+ pid=\d+[^)]*\)) ?", re.MULTILINE
+    r"^[ \t]{0,40}(?:\[?(?:rank ?)?\d+\]?:|\(\S{1,80} pid=\d+[^)\n]{0,80}\)) ?", re.MULTILINE
 )
-_DEVICE: Final = re.compile(r"\bGPU (\d+)")
+_DEVICE: Final = re.compile(r"\bGPU (\d{1,4})\b")
 
 
 class UntoldRequestError(ValueError):
@@ -160,9 +161,7 @@ def read_out_of_memory(text: str) -> OutOfMemory:
                 "“tried to allocate”."
             )
         )
-    texts = _split(plain, starts)
-    found = [_numbers(each) for each in texts]
-    whole = [(each, told) for each, told in zip(texts, found, strict=True) if "requested" in told]
+    whole = [each for each in _split(plain, starts) if _PATTERNS["requested"].search(each)]
     if not whole:
         raise UntoldRequestError(
             _(
@@ -170,15 +169,15 @@ def read_out_of_memory(text: str) -> OutOfMemory:
                 "begins with “CUDA out of memory”."
             )
         )
-    first, told = whole[0]
-    return _read(first, told, len(whole))
+    return _read(whole[0], len(whole))
 
 
 def _split(plain: str, starts: list[int]) -> list[str]:
     """Return one text for each error: a request belongs to the words right before it."""
     begins = [starts[0]]
     begins += [here for before, here in itertools.pairwise(starts) if here - before > 160]
-    return [plain[a:b] for a, b in zip(begins, [*begins[1:], len(plain)], strict=True)]
+    ends = [*begins[1:], len(plain)]
+    return [plain[a : min(a + MAX_TEXT, b)] for a, b in zip(begins, ends, strict=True)]
 
 
 def _numbers(text: str) -> dict[str, Told]:
@@ -209,7 +208,8 @@ def read_size(number: str, unit: str) -> Told:
     )
 
 
-def _read(text: str, told: dict[str, Told], num_texts: int) -> OutOfMemory:
+def _read(text: str, num_texts: int) -> OutOfMemory:
+    told = _numbers(text)
     allocated, reserved, idle = told.get("allocated"), told.get("reserved"), told.get("idle")
     if idle is None and allocated and reserved:
         idle = Told(

@@ -232,7 +232,7 @@ def held_states(allocated: Told, spec: ModelSpec, num_devices: int) -> HeldState
                         num_shards=num_shards,
                         num_fp32=num_fp32,
                         in_16_bits=in_16_bits,
-                        gap=1 - size.amount / allocated.num_bytes,
+                        gap=1 - size.amount / max(allocated.num_bytes, 1),
                     )
                 )
     near = [each for each in tried if 0 <= each.gap <= NEAR]
