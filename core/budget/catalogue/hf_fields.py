@@ -65,11 +65,7 @@ def flag(config: Config, key: str, default: bool) -> bool:
     if value is None:
         return default
     if not isinstance(value, bool):
-        raise ValueError(  # noqa: TRY004  what a reader pastes is a value
-            _("{key} in config.json is {value}; it must be true or false.").format(
-                key=key, value=shown(value)
-            )
-        )
+        raise _wrong(_("{key} in config.json is {value}; it must be true or false."), key, value)
     return value
 
 
@@ -83,11 +79,7 @@ def words(config: Config, key: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ValueError(
-            _("{key} in config.json is {value}; it must be a list of words.").format(
-                key=key, value=shown(value)
-            )
-        )
+        raise _wrong(_("{key} in config.json is {value}; it must be a list of words."), key, value)
     return tuple(value)
 
 
@@ -101,10 +93,8 @@ def whole_numbers(config: Config, key: str) -> tuple[int, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(type(each) is int for each in value):
-        raise ValueError(
-            _("{key} in config.json is {value}; it must be a list of whole numbers.").format(
-                key=key, value=shown(value)
-            )
+        raise _wrong(
+            _("{key} in config.json is {value}; it must be a list of whole numbers."), key, value
         )
     return tuple(value)
 
@@ -119,6 +109,10 @@ def shown(value: object) -> str:
     return plain if len(plain) <= MAX_SHOWN else f"{plain[:MAX_SHOWN]}..."
 
 
+def _wrong(sentence: str, key: str, value: object) -> ValueError:
+    return ValueError(sentence.format(key=key, value=shown(value)))
+
+
 def _checked(key: str, value: object, low: int, high: int = MAX_SIZE) -> int:
     if key in PER_LAYER and isinstance(value, list) and len(value) > 1:
         if any(each != value[0] for each in value):
@@ -130,11 +124,7 @@ def _checked(key: str, value: object, low: int, high: int = MAX_SIZE) -> int:
             )
         value = value[0]
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(  # noqa: TRY004  what a reader pastes is a value
-            _("{key} in config.json is {value}; it must be a whole number.").format(
-                key=key, value=shown(value)
-            )
-        )
+        raise _wrong(_("{key} in config.json is {value}; it must be a whole number."), key, value)
     if not low <= value <= high:
         raise ValueError(
             _("{key} in config.json is {value}; it must lie between {low} and {high}.").format(

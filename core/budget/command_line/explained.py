@@ -46,7 +46,8 @@ def explain(chosen: Namespace) -> tuple[Sequence[str], int]:
     content, name = _content(chosen.file)
     path = Path(chosen.file)  # of a pipe nothing is left for another process
     if content.startswith(_PICKLE) and path.is_file() and not is_safetensors(content):
-        return _written(chosen, {"sentence": _of_snapshot(path)}), 0
+        sentence = snapshot_sentence(as_snapshot(read_in_child(path)))
+        return _written(chosen, {"sentence": sentence}), 0
     told = recognise(content, name)
     return _written(chosen, _answer(told, _plan(chosen, told))), 0
 
@@ -141,10 +142,6 @@ def _of_file(told: Brought, plan: Plan) -> dict[str, Any]:
         "ignored": list(told.ignored),
         "notes": [*told.notes, *taken_from(told, plan)],
     }
-
-
-def _of_snapshot(file: Path) -> str:
-    return snapshot_sentence(as_snapshot(read_in_child(file)))
 
 
 def _budget(plan: Plan) -> Budget:

@@ -17,20 +17,12 @@ MAX_TEXT: Final = 10_000  # characters of one error
 Allocator = Literal["cuda", "mps", "cpu"]
 
 _UNITS: Final = {
-    "bytes": 1,
-    "b": 1,
-    "kib": KIB,
-    "mib": MIB,
-    "gib": GIB,
-    "kb": KIB,
-    "mb": MIB,
-    "gb": GIB,
-}
+    "bytes": 1, "b": 1, "kib": KIB, "mib": MIB, "gib": GIB, "kb": KIB, "mb": MIB, "gb": GIB,
+}  # fmt: skip
 # A number begins where no digit stands before it: a long run of them is looked at once.
 _SIZE: Final = r"(?<![\d.])(\d{1,18}(?:\.\d{1,9})?) ?(bytes|[KMG]i?B|B)\b"
 _STARTS: Final = re.compile(
-    r"(?:CUDA|HIP|XPU) out of memory|MPS backend out of memory|DefaultCPUAllocator|"
-    r"[Tt]ried to allocate",
+    r"(?:CUDA|HIP|XPU|MPS backend) out of memory|DefaultCPUAllocator|[Tt]ried to allocate"
 )
 _FIELDS: Final = {
     "requested": rf"[Tt]ried to allocate {_SIZE}",
@@ -147,28 +139,22 @@ def read_out_of_memory(text: str) -> OutOfMemory:
         UntoldRequestError: If there is none, or it does not say how much was asked for.
     """
     if len(text) > MAX_CHARS:
-        raise UntoldRequestError(
-            _(
-                "The text has {count} characters; paste at most {most}: the error alone is enough."
-            ).format(count=f"{len(text):,}", most=f"{MAX_CHARS:,}")
-        )
+        raise UntoldRequestError(_(
+            "The text has {count} characters; paste at most {most}: the error alone is enough."
+        ).format(count=f"{len(text):,}", most=f"{MAX_CHARS:,}"))  # fmt: skip
     plain = " ".join(_RANK.sub(" ", text).split())
     starts = [match.start() for match in _STARTS.finditer(plain)]
     if not starts:
-        raise UntoldRequestError(
-            _(
-                "This text is no out-of-memory error of torch: it would say “out of memory” and "
-                "“tried to allocate”."
-            )
-        )
+        raise UntoldRequestError(_(
+            "This text is no out-of-memory error of torch: it would say “out of memory” and "
+            "“tried to allocate”."
+        ))  # fmt: skip
     whole = [each for each in _split(plain, starts) if _PATTERNS["requested"].search(each)]
     if not whole:
-        raise UntoldRequestError(
-            _(
-                "The error does not say how much it tried to allocate; paste the whole line that "
-                "begins with “CUDA out of memory”."
-            )
-        )
+        raise UntoldRequestError(_(
+            "The error does not say how much it tried to allocate; paste the whole line that "
+            "begins with “CUDA out of memory”."
+        ))  # fmt: skip
     return _read(whole[0], len(whole))
 
 
@@ -203,9 +189,8 @@ def read_size(number: str, unit: str) -> Told:
     """Return the bytes that a number and its unit tell: "GB" is 2**30 too, as torch prints it."""
     size = _UNITS[unit.lower()]
     digits = len(number.partition(".")[2])
-    return Told(
-        num_bytes=round(float(number) * size), error=size // (2 * 10**digits) if size > 1 else 0
-    )
+    error = size // (2 * 10**digits) if size > 1 else 0
+    return Told(num_bytes=round(float(number) * size), error=error)
 
 
 def _read(text: str, num_texts: int) -> OutOfMemory:
@@ -219,14 +204,8 @@ def _read(text: str, num_texts: int) -> OutOfMemory:
     device = _DEVICE.search(text)
     return OutOfMemory(
         allocator="cpu" if "CPUAllocator" in text else "mps" if "MPS" in text else "cuda",
-        requested=told["requested"],
-        total=told.get("total"),
-        allowed=told.get("allowed"),
-        free=told.get("free"),
-        allocated=allocated,
-        idle=idle,
-        in_process=told.get("in_process"),
+        requested=told["requested"], total=told.get("total"), allowed=told.get("allowed"),
+        free=told.get("free"), allocated=allocated, idle=idle, in_process=told.get("in_process"),
         other_processes=told.get("other_process") or told.get("other_allocations"),
-        device=int(device[1]) if device else None,
-        num_texts=num_texts,
-    )
+        device=int(device[1]) if device else None, num_texts=num_texts,
+    )  # fmt: skip
