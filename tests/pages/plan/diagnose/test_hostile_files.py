@@ -30,14 +30,13 @@ def test_what_is_recognised_is_drawn_or_refused_in_words():
     cluster = Cluster(device=DEVICES["h100-sxm"], num_devices=8, zero_stage=3)
     plan = Plan(spec=MODELS["llama-3.1-8b"], cluster=cluster)
     chosen = SimpleNamespace(plan=plan, model=SimpleNamespace(key="llama-3.1-8b"))
-    shown, refused = 0, 0
+    shown = 0
     for content, told in recognised():
         case = SimpleNamespace(chosen=chosen, told=lambda told=told: told)
         try:
             found = show_told(case)
         except ValueError as error:
             checked(error)
-            refused += 1
             continue
         shown += 1
         said = [found.headline, *found.notes, found.code, *(name for name, _item in found.numbers)]
@@ -46,4 +45,3 @@ def test_what_is_recognised_is_drawn_or_refused_in_words():
         assert len(json.dumps(said).encode()) < 1 << 19, content[:80]
         "".join(map(str, said)).encode()
     assert shown > 200
-    assert refused > 10
