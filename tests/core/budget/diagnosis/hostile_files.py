@@ -194,7 +194,7 @@ def _doubled(data, rng, most):
 
 
 def _replaced(data, rng, _most):
-    words = [*re.finditer(rb'"[^"\n]{0,80}"|\b\w+\b', data)]
+    words = [*re.finditer(rb'"[^"\n]{0,80}"|\b\w+\b', bytes(data))]
     numbers = [each for each in words if each[0].isdigit()]
     found = rng.choice([each for each in (words, numbers) if each] or [[]])
     for each in sorted(rng.sample(found, min(len(found), 3)), key=re.Match.start, reverse=True):
