@@ -17,6 +17,7 @@ from core.budget.catalogue.hf_families import (
 from core.budget.catalogue.hf_fields import (
     Config,
     flag,
+    is_deep,
     optional_number,
     shown,
     whole_number,
@@ -34,6 +35,7 @@ from core.language import N_, _
 from core.models.spec import Bias, ModelSpec, Recurrent
 
 MAX_CHARS: Final = 100_000
+MAX_LAYERS: Final = 10_000  # each is looked at
 MAX_MULTIPLIER: Final = 1000
 KNOWN: Final = N_("config.json, laid out as transformers builds this family")
 UNKNOWN: Final = N_(
@@ -83,10 +85,10 @@ def read_config(text: str) -> ModelSpec:
                 line=error.lineno, column=error.colno
             )
         ) from error
-    except (RecursionError, ValueError) as error:
-        raise ValueError(
-            _("This JSON cannot be read: it is nested or long beyond reason.")
-        ) from error
+    except (RecursionError, ValueError):
+        config = text
+    if config is text or is_deep(config):
+        raise ValueError(_("This JSON cannot be read: it is nested or long beyond reason."))
     return model_from_config(config)
 
 
@@ -285,8 +287,9 @@ def _guessed_layout(config: Config, layers: Layers) -> dict[str, Any]:
 
 def _sizes(config: Config, family: Family) -> dict[str, int]:
     keys = family.names
-    needed = ("num_layers", "hidden_dim", "num_heads", "vocab_size", "seq_len")
-    sizes = {name: whole_number(config, keys[name]) for name in needed}
+    needed = ("hidden_dim", "num_heads", "vocab_size", "seq_len")
+    sizes = {"num_layers": whole_number(config, keys["num_layers"], high=MAX_LAYERS)}
+    sizes |= {name: whole_number(config, keys[name]) for name in needed}
     heads, hidden = sizes["num_heads"], sizes["hidden_dim"]
     sizes["num_kv_heads"] = optional_number(config, keys["num_kv_heads"], heads)
     if (
@@ -364,9 +367,9 @@ def stored_format_of(config: Config) -> str:
     stored = config.get("quantization_config")
     if not isinstance(stored, dict):
         return ""
-    method = stored.get("quant_method")
+    method = str(stored.get("quant_method"))
     if method in {"gptq", "awq"}:
-        return _grouped(str(method), stored)
+        return _grouped(method, stored)
     if method == "fp8":
         blocks = stored.get("weight_block_size") == [_GROUP, _GROUP]
         return "fp8_block128" if blocks else "fp8_tensor"

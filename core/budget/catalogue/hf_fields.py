@@ -8,6 +8,7 @@ from core.models.spec import MAX_SIZE
 
 Config = Mapping[str, Any]
 MAX_SHOWN: Final = 40
+MAX_DEPTH: Final = 40  # of lists and objects in each other
 PER_LAYER: Final = frozenset(
     {
         *("intermediate_size", "moe_intermediate_size", "num_attention_heads"),
@@ -19,7 +20,18 @@ PER_LAYER: Final = frozenset(
 """What a file may say as a list, a number for each layer; if they are equal it is that number."""
 
 
-def whole_number(config: Config, key: str, *, low: int = 1) -> int:
+def is_deep(found: object) -> bool:
+    """Return whether what was read of JSON is nested beyond reason: Python could not write it."""
+    parts = [found]
+    for _depth in range(MAX_DEPTH):
+        nested = [each for each in parts if isinstance(each, (dict, list))]
+        parts = [
+            part for each in nested for part in (each.values() if isinstance(each, dict) else each)
+        ]
+    return bool(parts)
+
+
+def whole_number(config: Config, key: str, *, low: int = 1, high: int = MAX_SIZE) -> int:
     """Return a field that must be there.
 
     Raises:
@@ -30,7 +42,7 @@ def whole_number(config: Config, key: str, *, low: int = 1) -> int:
         raise ValueError(
             _("config.json has no {key}: the model cannot be counted without it.").format(key=key)
         )
-    return _checked(key, value, low)
+    return _checked(key, value, low, high)
 
 
 def optional_number(config: Config, key: str, default: int, *, low: int = 1) -> int:
@@ -53,11 +65,7 @@ def flag(config: Config, key: str, default: bool) -> bool:
     if value is None:
         return default
     if not isinstance(value, bool):
-        raise ValueError(  # noqa: TRY004  what a reader pastes is a value
-            _("{key} in config.json is {value}; it must be true or false.").format(
-                key=key, value=shown(value)
-            )
-        )
+        raise _wrong(_("{key} in config.json is {value}; it must be true or false."), key, value)
     return value
 
 
@@ -71,11 +79,7 @@ def words(config: Config, key: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ValueError(
-            _("{key} in config.json is {value}; it must be a list of words.").format(
-                key=key, value=shown(value)
-            )
-        )
+        raise _wrong(_("{key} in config.json is {value}; it must be a list of words."), key, value)
     return tuple(value)
 
 
@@ -89,10 +93,8 @@ def whole_numbers(config: Config, key: str) -> tuple[int, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(type(each) is int for each in value):
-        raise ValueError(
-            _("{key} in config.json is {value}; it must be a list of whole numbers.").format(
-                key=key, value=shown(value)
-            )
+        raise _wrong(
+            _("{key} in config.json is {value}; it must be a list of whole numbers."), key, value
         )
     return tuple(value)
 
@@ -107,7 +109,11 @@ def shown(value: object) -> str:
     return plain if len(plain) <= MAX_SHOWN else f"{plain[:MAX_SHOWN]}..."
 
 
-def _checked(key: str, value: object, low: int) -> int:
+def _wrong(sentence: str, key: str, value: object) -> ValueError:
+    return ValueError(sentence.format(key=key, value=shown(value)))
+
+
+def _checked(key: str, value: object, low: int, high: int = MAX_SIZE) -> int:
     if key in PER_LAYER and isinstance(value, list) and len(value) > 1:
         if any(each != value[0] for each in value):
             raise ValueError(
@@ -118,15 +124,11 @@ def _checked(key: str, value: object, low: int) -> int:
             )
         value = value[0]
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(  # noqa: TRY004  what a reader pastes is a value
-            _("{key} in config.json is {value}; it must be a whole number.").format(
-                key=key, value=shown(value)
-            )
-        )
-    if not low <= value <= MAX_SIZE:
+        raise _wrong(_("{key} in config.json is {value}; it must be a whole number."), key, value)
+    if not low <= value <= high:
         raise ValueError(
             _("{key} in config.json is {value}; it must lie between {low} and {high}.").format(
-                key=key, value=shown(value), low=low, high=f"{MAX_SIZE:,}"
+                key=key, value=shown(value), low=low, high=f"{high:,}"
             )
         )
     return value

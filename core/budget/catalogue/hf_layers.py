@@ -146,7 +146,8 @@ def _read_chunks(
     every = optional_number(config, "no_rope_layer_interval", 4)
     found = tuple(layer for layer in range(num_layers) if (layer + 1) % every)
     if listed := whole_numbers(config, "no_rope_layers"):  # 1 with rotary positions, 0 without
-        found = tuple(layer for layer in range(num_layers) if (*listed, *[1] * num_layers)[layer])
+        listed += (1,) * num_layers
+        found = tuple(layer for layer in range(num_layers) if listed[layer])
     if layers.kinds:
         found = layers.where("chunked")
     return (chunk, found) if chunk and found else (None, ())

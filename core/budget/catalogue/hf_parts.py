@@ -61,7 +61,7 @@ def _num_shared(config: Config, expert_dim: int, family: Family) -> int:
 
 
 def _dense_layers(config: Config, num_layers: int) -> set[int]:
-    first = optional_number(config, "first_k_dense_replace", 0, low=0)
+    first = min(optional_number(config, "first_k_dense_replace", 0, low=0), num_layers + 1)
     step, layers = _expert_step(config), set(range(num_layers))
     if kinds := words(config, "mlp_layer_types"):
         return {layer for layer, kind in enumerate(kinds) if kind == "dense"}

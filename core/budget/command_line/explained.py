@@ -47,10 +47,12 @@ _PICKLE: Final = b"\x80"  # how a pickle of protocol 2 and later begins
 def explain(chosen: Namespace, also: Also) -> tuple[Sequence[str], int]:
     """Return the lines that say what a text or a file means, and 0; `also` is asked first."""
     content, name = _content(chosen.file)
-    if name and (other := also(Path(chosen.file))):
+    path = Path(chosen.file)  # of a pipe nothing is left for another process
+    if name and (other := also(path)):
         return _written(chosen, other), 0
-    if content.startswith(_PICKLE) and name and not is_safetensors(content):
-        return _written(chosen, {"sentence": _of_snapshot(Path(chosen.file))}), 0
+    if content.startswith(_PICKLE) and path.is_file() and not is_safetensors(content):
+        sentence = snapshot_sentence(as_snapshot(read_in_child(path)))
+        return _written(chosen, {"sentence": sentence}), 0
     told = recognise(content, name)
     plan = _plan(chosen, told)
     answer = _answer(told, plan)
@@ -98,7 +100,8 @@ def _content(file: str) -> tuple[bytes, str]:
     """
     try:
         if file == STANDARD_INPUT:
-            return sys.stdin.buffer.read(MAX_BYTES + 1), ""
+            # `<&-` closes it: there is none
+            return sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b"", ""
         with Path(file).open("rb") as opened:
             content = opened.read(MAX_BYTES + 1)
             end = MAX_BYTES if b"\0" in content[:8] else len(content)
@@ -170,10 +173,6 @@ def _of_file(told: Brought, plan: Plan) -> dict[str, Any]:
         "ignored": list(told.ignored),
         "notes": [*told.notes, *taken_from(told, plan)],
     }
-
-
-def _of_snapshot(file: Path) -> str:
-    return snapshot_sentence(as_snapshot(read_in_child(file)))
 
 
 def _budget(plan: Plan) -> Budget:

@@ -33,6 +33,7 @@ BUFFERS: Final[Mapping[str, str]] = {
 """What llama.cpp calls a buffer -> what it holds."""
 
 MAX_CHARS: Final = MIB
+MAX_DEVICES: Final = 64  # of llama.cpp, whose graphs run on at most 16
 _TABLE: Final = read_table(__file__)
 
 
@@ -52,6 +53,7 @@ _BESIDE_A_SPEED, _OTHER_SPEED, _BUFFER = (
 )
 # Also a colour that a page has kept without its escape.
 _COLOUR: Final = re.compile(r"\x1b\[[\d;]{0,20}m|\[\d{1,3}(?:;\d{1,3}){0,4}m")
+_DIGIT: Final = re.compile(r"\d")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +89,7 @@ def read_log(text: str) -> Log:
     if len(text) > MAX_CHARS:
         sentence = _("The log has {count} characters; paste at most {most}: its last lines do.")
         raise ValueError(sentence.format(count=f"{len(text):,}", most=f"{MAX_CHARS:,}"))
-    lines = _COLOUR.sub("", text).splitlines()
+    lines = [each for each in _COLOUR.sub("", text).splitlines() if _DIGIT.search(each)]
     found = [(kind, numbers) for line in lines for kind, numbers in _numbers(line).items()]
     if not found:
         raise ValueError(
@@ -330,6 +332,9 @@ def _on_tokens(found: Item, planned: Sequence[Item]) -> str:
 
 
 def _llama_cpp(log: Log, plan: Plan, unit: ByteUnit) -> LogAnswer:
+    if (count := len({device for device, _kind in log.buffers})) > MAX_DEVICES:
+        text = _("The log names {count} devices; at most {most} are counted.")
+        raise ValueError(text.format(count=f"{count:,}", most=MAX_DEVICES))
     by_device, by_kind = defaultdict(list), defaultdict(list)
     for (device, kind), size in log.buffers.items():
         by_device[device].append(_claimed(BUFFERS[kind], {"said": size}, "bytes"))

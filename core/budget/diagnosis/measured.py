@@ -1,6 +1,7 @@
 """The peak of a run as its own program measured it, beside what the plan predicts."""
 
 import json
+import reprlib
 from dataclasses import dataclass
 from typing import Final
 
@@ -66,7 +67,7 @@ def read_measured(text: str) -> MeasuredPeak:
     try:
         found, _end = json.JSONDecoder().raw_decode(text[max(start, 0) :])
         told = {name: found["measured_peak"][name] for name in FIELDS}
-    except (json.JSONDecodeError, RecursionError, KeyError, TypeError) as error:
+    except (ValueError, RecursionError, KeyError, TypeError) as error:
         raise ValueError(
             _("A measured peak has the numbers {names}, as the code beside it prints them.").format(
                 names=_(", ").join(FIELDS)
@@ -76,7 +77,7 @@ def read_measured(text: str) -> MeasuredPeak:
         if type(number) is not int or not 0 <= number < 2**60:
             raise ValueError(
                 _("{name} is {value}; it must be a whole number of bytes.").format(
-                    name=name, value=repr(number)[:40]
+                    name=name, value=reprlib.repr(number)
                 )
             )
     if not told["peak"]:

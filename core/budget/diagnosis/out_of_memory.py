@@ -15,18 +15,12 @@ from core.units import GIB, KIB, MIB
 
 MAX_CHARS: Final = 5 * MIB
 MAX_PASTED: Final = 1 << 16
+MAX_TEXT: Final = 10_000  # characters of one error
 Allocator = Literal["cuda", "mps", "cpu"]
 
 _UNITS: Final = {
-    "bytes": 1,
-    "b": 1,
-    "kib": KIB,
-    "mib": MIB,
-    "gib": GIB,
-    "kb": KIB,
-    "mb": MIB,
-    "gb": GIB,
-}
+    "bytes": 1, "b": 1, "kib": KIB, "mib": MIB, "gib": GIB, "kb": KIB, "mb": MIB, "gb": GIB,
+}  # fmt: skip
 # A number begins where no digit stands before it: a long run of them is looked at once.
 _SIZE: Final = r"(?<![\d.])(\d{1,18}(?:\.\d{1,9})?) ?(bytes|[KMG]i?B|B)\b"
 _STARTS: Final = re.compile(
@@ -49,12 +43,12 @@ _PATTERNS: Final = {name: re.compile(pattern) for name, pattern in _FIELDS.items
 # What stands around the words: marks of a quotation, ranks, colours, also those that a page has
 # kept without their escape.
 _AROUND: Final = re.compile(
-    r"^(?:> ?){1,9}|^[ \t]{0,40}(?:\[?(?:rank ?)?\d+\]?:|\(\S+ pid=\d+[^)]*\)) ?|"
+    r"^(?:> ?){1,9}|^[ \t]{0,40}(?:\[?(?:rank ?)?\d+\]?:|\(\S{1,80} pid=\d+[^)\n]{0,80}\)) ?|"
     r"\x1b\[[\d;]{0,20}m|\[\d{1,3}(?:;\d{1,3}){0,4}m",
     re.MULTILINE,
 )
 _METAL: Final = re.compile("MPS|Invalid buffer")
-_DEVICE: Final = re.compile(r"\b[GNX]PU (\d+)")
+_DEVICE: Final = re.compile(r"\b[GNX]PU (\d{1,4})\b")
 
 
 class UntoldRequestError(ValueError):
@@ -191,7 +185,8 @@ def _split(plain: str, starts: list[int]) -> list[str]:
     """Return one text for each error: a request belongs to the words right before it."""
     begins = [starts[0]]
     begins += [here for before, here in itertools.pairwise(starts) if here - before > 160]
-    return [plain[a:b] for a, b in zip(begins, [*begins[1:], len(plain)], strict=True)]
+    ends = [*begins[1:], len(plain)]
+    return [plain[a : min(a + MAX_TEXT, b)] for a, b in zip(begins, ends, strict=True)]
 
 
 def _numbers(text: str) -> dict[str, Told]:
@@ -234,12 +229,12 @@ def read_size(number: str, unit: str) -> Told:
     """Return the bytes that a number and its unit tell: "GB" is 2**30 too, as torch prints it."""
     size = _UNITS[unit.lower()]
     digits = len(number.partition(".")[2])
-    return Told(
-        num_bytes=round(float(number) * size), error=size // (2 * 10**digits) if size > 1 else 0
-    )
+    error = size // (2 * 10**digits) if size > 1 else 0
+    return Told(num_bytes=round(float(number) * size), error=error)
 
 
-def _read(text: str, told: dict[str, Told], num_texts: int) -> OutOfMemory:
+def _read(text: str, num_texts: int) -> OutOfMemory:
+    told = _numbers(text)
     allocated, reserved, idle = told.get("allocated"), told.get("reserved"), told.get("idle")
     if idle is None and allocated and reserved:
         idle = Told(
@@ -249,14 +244,8 @@ def _read(text: str, told: dict[str, Told], num_texts: int) -> OutOfMemory:
     device = _DEVICE.search(text)
     return OutOfMemory(
         allocator="cpu" if "CPUAllocator" in text else "mps" if _METAL.search(text) else "cuda",
-        requested=told["requested"],
-        total=told.get("total"),
-        allowed=told.get("allowed"),
-        free=told.get("free"),
-        allocated=allocated,
-        idle=idle,
-        in_process=told.get("in_process"),
+        requested=told["requested"], total=told.get("total"), allowed=told.get("allowed"),
+        free=told.get("free"), allocated=allocated, idle=idle, in_process=told.get("in_process"),
         other_processes=told.get("other_process") or told.get("other_allocations"),
-        device=int(device[1]) if device else None,
-        num_texts=num_texts,
-    )
+        device=int(device[1]) if device else None, num_texts=num_texts,
+    )  # fmt: skip

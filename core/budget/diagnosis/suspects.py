@@ -137,8 +137,7 @@ def matrices(spec: ModelSpec) -> Mapping[str, tuple[int, int]]:
         found["ffn"] = (spec.ffn_dim, hidden)
         if spec.gated:
             found["gate_up"] = (2 * spec.ffn_dim, hidden)
-    if spec.mixture:
-        mixture = spec.mixture
+    if mixture := spec.mixture:
         found["experts"] = (mixture.num_experts * mixture.expert_dim, hidden)
     return found
 
@@ -161,35 +160,25 @@ def _weights(spec: ModelSpec, cluster: Cluster) -> Iterator[Suspect]:
 
 
 def _weight(
-    tensor: str,
-    whole: str,
-    part: str,
-    rules: tuple[Formula, Formula],
-    values: Mapping[str, Number],
-    num_shards: int,
-) -> Suspect:
+    tensor: str, whole: str, part: str, rules: tuple[Formula, Formula],
+    values: Mapping[str, Number], num_shards: int,
+) -> Suspect:  # fmt: skip
     is_whole = num_shards == 1
     rule = rules[0] if is_whole else rules[1]
     sizes = values if is_whole else {**values, "num_shards": num_shards}
     size = counted(TENSORS.get(tensor, "tensor"), rule, sizes, _SOURCE)
     return Suspect(
-        sentence=whole if is_whole else part,
-        tensor=tensor,
-        item=size,
-        asked=segment_size(size.num_bytes),
-        width=int(values["bytes_each"]),
-        num_shards=num_shards,
-    )
+        sentence=whole if is_whole else part, tensor=tensor, item=size,
+        asked=segment_size(size.num_bytes), width=int(values["bytes_each"]), num_shards=num_shards,
+    )  # fmt: skip
 
 
 def _activations(spec: ModelSpec, recipe: TrainingRecipe) -> Iterator[Suspect]:
     inner = spec.mixture.expert_dim if spec.mixture else spec.ffn_dim
     widths = {
-        "hidden": spec.hidden_dim,
-        "inner": inner,
-        "two_inner": 2 * inner,
+        "hidden": spec.hidden_dim, "inner": inner, "two_inner": 2 * inner,
         "logits": spec.vocab_size,
-    }
+    }  # fmt: skip
     for tokens in dict.fromkeys((recipe.num_tokens, spec.seq_len)):
         for tensor, width in widths.items():
             for each in _WIDTHS:
@@ -208,13 +197,9 @@ def _activations(spec: ModelSpec, recipe: TrainingRecipe) -> Iterator[Suspect]:
 def _activation(tensor: str, tokens: int, rule: Formula, values: Mapping[str, Number]) -> Suspect:
     size = counted(TENSORS[tensor], rule, values, _SOURCE)
     return Suspect(
-        sentence=SAVED,
-        tensor=tensor,
-        item=size,
-        asked=segment_size(size.num_bytes),
-        width=int(values["bytes_each"]),
-        num_tokens=tokens,
-    )
+        sentence=SAVED, tensor=tensor, item=size, asked=segment_size(size.num_bytes),
+        width=int(values["bytes_each"]), num_tokens=tokens,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -260,14 +245,11 @@ def held_states(allocated: Told, spec: ModelSpec, num_devices: int) -> HeldState
                     "num_fp32": num_fp32, "num_shards": num_shards,
                 }  # fmt: skip
                 size = counted("states", _STATES, values, _STATES_SOURCE)
-                tried.append(
-                    HeldStates(
-                        item=size,
-                        num_shards=num_shards,
-                        num_fp32=num_fp32,
-                        in_16_bits=in_16_bits,
-                        gap=1 - size.amount / allocated.num_bytes,
-                    )
-                )
+                gap = 1 - size.amount / max(allocated.num_bytes, 1)
+                states = HeldStates(
+                    item=size, num_shards=num_shards, num_fp32=num_fp32, in_16_bits=in_16_bits,
+                    gap=gap,
+                )  # fmt: skip
+                tried.append(states)
     near = [each for each in tried if 0 <= each.gap <= NEAR]
     return min(near, key=lambda each: each.gap, default=None)

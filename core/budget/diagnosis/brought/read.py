@@ -6,10 +6,10 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
 
-from core.budget.catalogue.hf_config import read_config
+from core.budget.catalogue.hf_config import MAX_CHARS, read_config
 from core.budget.diagnosis.brought.gguf_header import MAGIC, read_gguf
 from core.budget.diagnosis.brought.names import same_model
-from core.budget.diagnosis.brought.recipes import kind_of_recipe, read_recipe
+from core.budget.diagnosis.brought.recipes import kind_of_recipe, read_recipe, written_name
 from core.budget.diagnosis.brought.record import Brought
 from core.budget.diagnosis.brought.tensors import (
     is_safetensors,
@@ -67,11 +67,7 @@ def _read_text(text: str, name: str) -> Brought:
         return _read_json(text, name)
     if printed := read_state_dict(text):
         return printed
-    if len(text) > MAX_RECIPE:
-        sentence = _("{name} has {count} characters; a recipe has at most {most}.")
-        raise ValueError(
-            sentence.format(name=_file(name), count=f"{len(text):,}", most=f"{MAX_RECIPE:,}")
-        )
+    _check_length(text, name, MAX_RECIPE)
     found = recipe_fields(text)
     kind = kind_of_recipe(dict(flat(found))) if found else ""
     if found is None or not kind:
@@ -86,6 +82,7 @@ def _read_json(text: str, name: str) -> Brought:
     found = json_fields(text)
     if "weight_map" in found:
         return read_index(found)
+    _check_length(text, name, MAX_CHARS)
     is_log = "log_history" in found  # of the Trainer's state, which holds its settings too
     if (kind := kind_of_recipe(dict(flat(found)))) and not is_log:
         return read_recipe(kind, found)
@@ -94,18 +91,25 @@ def _read_json(text: str, name: str) -> Brought:
     raise _unknown(name)
 
 
+def _check_length(text: str, name: str, most: int) -> None:
+    if len(text) > most:
+        sentence = _("{name} has {count} characters; a recipe has at most {most}.")
+        values = {"count": f"{len(text):,}", "most": f"{most:,}"}
+        raise ValueError(sentence.format(name=_file(name), **values))
+
+
 def _read_config(text: str, found: Mapping[str, Any]) -> Brought:
     spec = read_config(text)
     is_known = spec.quantized or not found.get("quantization_config")
     key = same_model(spec) if is_known else ""
     return Brought(
         kind="config", model=key, config="" if key else text, named=_name_in(found),
-        ignored=spec.not_counted, notes=() if key else config_notes(text),
+        ignored=(*map(written_name, spec.not_counted),), notes=() if key else config_notes(text),
     )  # fmt: skip
 
 
 def _name_in(found: Mapping[str, Any]) -> str:
-    return str(found.get("_name_or_path") or found.get("model_type") or "")[:80]
+    return written_name(str(found.get("_name_or_path") or found.get("model_type") or ""))
 
 
 def _decoded(content: bytes, name: str) -> str:

@@ -157,10 +157,10 @@ def _any_of(patterns: list[str]) -> re.Pattern[str]:
 
 def written_name(name: str) -> str:
     """Return a name of a file's own as a page can show it."""
-    plain = "".join(
-        mark if mark.isalnum() or mark in " ._-/+*[]{}(),:='\"" else "?" for mark in name
+    return "".join(
+        mark if mark.isalnum() or mark in " ._-/+*[]{}(),:='\"" else "?"
+        for mark in name[:_MAX_NAME]
     )
-    return plain[:_MAX_NAME]
 
 
 def _is_empty(value: object) -> bool:

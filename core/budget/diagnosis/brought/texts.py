@@ -10,17 +10,19 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import yaml
 
+from core.budget.catalogue.hf_fields import MAX_DEPTH, is_deep
 from core.budget.table import read_table
 from core.language import _
 
 Fields = dict[str, Any]
 MAX_RECIPE: Final = 1 << 16  # characters
-MAX_DEPTH: Final = 40
+MAX_KEY: Final = 100  # characters: the names of many fields begin with that of their part
 MAX_ALIASES: Final = 10
 MAX_FIELDS: Final = 10_000
 UNWRITTEN: Final = object()
@@ -87,12 +89,11 @@ def json_fields(text: str) -> Fields:
     Raises:
         ValueError: If it is none, or too deep.
     """
-    try:
-        return cast("Fields", json.loads(text))
-    except (RecursionError, ValueError) as error:
-        raise ValueError(
-            _("This JSON cannot be read: it is torn, or nested beyond reason.")
-        ) from error
+    with suppress(RecursionError, ValueError):
+        found: Fields = json.loads(text)
+        if not is_deep(found):
+            return found
+    raise ValueError(_("This JSON cannot be read: it is torn, or nested beyond reason."))
 
 
 def recipe_fields(text: str) -> Fields | None:
@@ -129,7 +130,8 @@ def flat(fields: Mapping[Any, Any], before: str = "", depth: int = 0) -> Iterato
     {'a.b': 1, 'max_model_len': 2}
     """
     for key, value in fields.items():
-        name = before + (str(key) if before else str(key).replace("-", "_"))
+        own = str(key)[:MAX_KEY]
+        name = before + (own if before else own.replace("-", "_"))
         if isinstance(value, Mapping) and value and depth < MAX_DEPTH:
             yield from flat(value, f"{name}.", depth + 1)
         else:

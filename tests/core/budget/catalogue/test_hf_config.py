@@ -244,11 +244,28 @@ def test_a_field_that_cannot_be_is_a_sentence_that_names_it():
         refused(sentence, model_from_config, config)
 
 
+@pytest.mark.parametrize(
+    "more", [{}, {"full_attention_interval": 2}, {"num_experts": 4, "num_experts_per_tok": 2}]
+)
+def test_layers_beyond_reason_are_refused_before_each_is_looked_at(more):
+    """A few hundred characters would take minutes and gigabytes."""
+    config = LLAMA | more
+    refused("between 1 and 10,000", model_from_config, config | {"num_hidden_layers": 20_000_000})
+    first = {"num_experts": 4, "num_experts_per_tok": 2, "first_k_dense_replace": 20_000_000}
+    refused("there are only", model_from_config, config | first)
+
+
+def test_a_quantization_that_is_no_word_is_none():
+    config = LLAMA | {"quantization_config": {"quant_method": []}}
+    assert model_from_config(config).quantized == ""
+
+
 def test_a_text_that_is_no_config_is_a_sentence():
     for text, sentence in (
         ("", "This is no JSON: line 1, column 1"),
         ("{\n 'a'", "This is no JSON: line 2, column 2"),
         ("[" * 90_000, "nested or long beyond reason"),
+        (f'{{"model_type": {"[" * 950}{"]" * 950}}}', "nested or long beyond reason"),
         ('{"vocab_size": ' + "9" * 5000 + "}", "nested or long beyond reason"),
         (" " * (MAX_CHARS + 1), "has 100,001 characters; a config.json has at most 100,000"),
         ("null", "object in braces, not None"),

@@ -3,7 +3,10 @@
 import gzip
 import io
 import json
+import os
+import pickle
 import sys
+import threading
 
 import pytest
 
@@ -164,8 +167,6 @@ def test_a_text_without_sizes_is_answered_by_what_it_means(said, text, words):
 
 
 def test_a_snapshot_is_read_in_a_process_of_its_own(said):
-    import pickle
-
     _status, out, _err = said("explain", content=pickle.dumps(two_steps().dump()))
     assert out.startswith("Peak ")
 
@@ -186,6 +187,25 @@ def test_what_cannot_be_read_ends_with_a_sentence_and_status_2(said, arguments, 
     assert out == ""
     assert text in err
     assert "Traceback" not in err
+
+
+def test_without_standard_input_nothing_was_brought(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["explain", "-"]) == 2
+    assert "nothing that is read here" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
+def test_a_snapshot_in_a_pipe_is_not_read_a_second_time(capsys, tmp_path):
+    """`explain <(ssh gpu cat snapshot.pickle)`: another process would find the pipe empty."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = pickle.dumps(two_steps().dump())
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    assert main(["explain", str(pipe)]) == 2
+    writer.join()
+    assert "looks like a memory snapshot" in capsys.readouterr().err
 
 
 def test_a_file_that_is_not_there_is_named(capsys):

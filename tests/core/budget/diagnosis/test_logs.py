@@ -315,6 +315,12 @@ def test_older_buffers_without_a_word_are_weights_and_a_second_load_counts_alone
     assert again.buffers == read_log(LLAMA_CPP).buffers
 
 
+def test_devices_without_end_are_refused():
+    text = "".join(f"D{n} KV buffer size = 1 MiB\n" for n in range(65))
+    with pytest.raises(ValueError, match="65 devices; at most 64"):
+        answer_log(read_log(text), plan())
+
+
 def test_whatever_is_read_is_answered_or_refused_in_words():
     rng = random.Random(5)  # noqa: S311
     pieces = [

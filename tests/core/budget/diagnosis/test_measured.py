@@ -73,6 +73,12 @@ def test_the_prediction_has_the_same_parts_and_all_bytes_of_the_peak_in_tensors(
         ('{"measured_peak": {"weights": 1}}', "has the numbers"),
         ('{"measured_peak": []}', "has the numbers"),
         ('{"measured_peak": ' + "[" * 100_000, "has the numbers"),
+        ('{"measured_peak": {"weights": ' + "9" * 5000, "has the numbers"),
+        (
+            '{"measured_peak": {"weights": 1, "gradients": 0, "optimizer": 0, "peak": 1,'
+            f' "reserved": {"[" * 900}{"]" * 900}}}}}',
+            r"reserved is \[\[",
+        ),
         (
             '{"measured_peak": {"weights": -1, "gradients": 0, "optimizer": 0, "peak": 1,'
             ' "reserved": 0}}',

@@ -194,6 +194,19 @@ def test_other_models_with_a_tensor_of_that_size_are_named():
         assert elsewhere_sentence(told, plan) == ""
 
 
+def test_nothing_allocated_is_no_state_of_a_training():
+    """torch says so where the first tensor does not fit."""
+    text = OLD.replace("28.28 GiB already", "0 bytes already")
+    told = read_out_of_memory(text)
+    assert told.allocated == Told(num_bytes=0, error=0)
+    assert held_states(told.allocated, MODELS["llama-2-7b"], 8) is None
+
+
+def test_a_device_of_thousands_of_digits_is_none():
+    assert read_out_of_memory(NEW).device == 0
+    assert read_out_of_memory(NEW.replace("GPU 0", f"GPU {'9' * 5000}")).device is None
+
+
 def test_the_states_of_zero_2_explain_28_24_of_28_28_gib():
     """fp16 weights, and five fp32 numbers a parameter over eight devices: a public report."""
     told = read_out_of_memory(OLD)
@@ -217,7 +230,7 @@ def test_the_bytes_of_each_moment_name_that_moment():
 
 
 @pytest.mark.parametrize(
-    "filler", ["9", "\n", " 9.", "process 1 has 1 GiB memory in use ", "(x", "[0"]
+    "filler", ["9", "\n", " 9.", "process 1 has 1 GiB memory in use ", "(x", "[0", "\n(x pid=1"]
 )
 def test_a_long_text_takes_time_in_proportion_to_its_length(filler):
     """Numbers, ranks and processes without end: in quadratic time this would take hours."""

@@ -2,9 +2,7 @@
 
 import json
 import struct
-
-import torch
-from safetensors.torch import save
+from math import prod
 
 LLAMA_2_7B = (32, 4096, 4096, 4096, 11008, 32000)  # layers, hidden, queries, keys, ffn, vocabulary
 SMALL = (2, 256, 256, 128, 512, 1000)
@@ -27,12 +25,18 @@ def shapes(sizes, *, tied=False):
 
 
 def count(found):
-    return sum(torch.Size(shape).numel() for shape in found.values())
+    return sum(prod(shape) for shape in found.values())
 
 
-def real_safetensors(sizes=SMALL, dtype=torch.bfloat16):
-    """Return a file as the library writes it."""
-    found = {name: torch.zeros(shape, dtype=dtype) for name, shape in shapes(sizes).items()}
+def real_safetensors(sizes=SMALL, dtype=None):
+    """Return a file as the library writes it; torch is loaded only for this."""
+    import torch
+    from safetensors.torch import save
+
+    found = {
+        name: torch.zeros(shape, dtype=dtype or torch.bfloat16)
+        for name, shape in shapes(sizes).items()
+    }
     return save(found, metadata={"format": "pt"})
 
 
@@ -40,7 +44,7 @@ def safetensors_header(sizes=LLAMA_2_7B):
     """Return the header alone of a file that would be too large to write."""
     fields, place = {}, 0
     for name, shape in shapes(sizes).items():
-        end = place + 2 * torch.Size(shape).numel()
+        end = place + 2 * prod(shape)
         fields[name] = {"dtype": "F16", "shape": list(shape), "data_offsets": [place, end]}
         place = end
     text = json.dumps(fields).encode()

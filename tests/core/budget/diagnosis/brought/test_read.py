@@ -9,6 +9,7 @@ import pytest
 
 from core.budget.catalogue.hf_config import read_config
 from core.budget.diagnosis.brought.read import read_brought
+from core.budget.diagnosis.brought.texts import flat
 from tests.core.budget.diagnosis.brought.made_files import TEXTS
 
 
@@ -69,6 +70,13 @@ def test_what_is_too_long_or_too_deep_is_refused():
         read_brought(deep)
     with pytest.raises(ValueError, match="a recipe has at most 65,536"):
         read_brought(b"per_device_train_batch_size: 1\n" * 5000)
+    for depth in (45, 950):
+        for text in ('{"weight_map": {"a": %s}}', '{"model_type": "llama", "hidden_size": %s}'):
+            with pytest.raises(ValueError, match="nested beyond reason"):
+                read_brought((text % ("[" * depth + "]" * depth)).encode())
+    many = {"train_micro_batch_size_per_gpu": 1} | {str(number): 1 for number in range(20_000)}
+    with pytest.raises(ValueError, match="a recipe has at most 100,000"):
+        read_brought(json.dumps(many).encode())
     with pytest.raises(ValueError, match="more than 16 MiB"):
         read_brought(b"x" * (17 << 20))
 
@@ -87,6 +95,20 @@ def test_what_is_too_long_or_too_deep_is_refused():
 def test_yaml_that_explodes_or_names_code_is_none(text):
     with pytest.raises(ValueError, match="is nothing that is read here"):
         read_brought(text.encode())
+
+
+def test_the_name_of_a_part_is_not_repeated_at_full_length():
+    """Its fields would need the square of the file's length."""
+    inner = {str(number): 1 for number in range(1000)}
+    recipe = {"train_micro_batch_size_per_gpu": 1, "x" * 50_000: inner}
+    assert max(map(len, dict(flat(recipe)))) < 200
+    assert len(read_brought(json.dumps(recipe).encode()).ignored) == 1000
+
+
+def test_names_that_no_terminal_can_write_are_made_plain():
+    odd = {"_name_or_path": "\ud800", "\ud800dim": 1, "num_hidden_layers": 30}
+    found = read_brought(json.dumps(json.loads(TEXTS["CONFIG"]) | odd).encode())
+    assert (found.named, found.ignored) == ("?", ("?dim",))
 
 
 def test_a_recipe_in_chinese_or_with_a_byte_order_mark_is_read():
