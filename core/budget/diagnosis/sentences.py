@@ -6,13 +6,22 @@ from typing import Final
 
 from core.budget.diagnosis.measured import MeasuredPeak
 from core.budget.diagnosis.out_of_memory import OutOfMemory
-from core.budget.diagnosis.snapshot.answer import Snapshot
+from core.budget.diagnosis.snapshot.answer import CATEGORIES, Point, Snapshot
 from core.budget.diagnosis.suspects import TENSORS, Suspect
 from core.budget.item import Item
 from core.budget.planning.plan import Plan
 from core.language import N_, _
 from core.units import ByteUnit, format_bytes, format_percent
 
+_COMPARED: Final = {
+    (True, -1): N_("B's peak in tensors, {b}, is {difference} below A's {a}"),
+    (True, 0): N_("A and B have the same peak in tensors: {a}"),
+    (True, 1): N_("B's peak in tensors, {b}, is {difference} above A's {a}"),
+    (False, -1): N_("When it was taken B held {b} in tensors, {difference} less than A with {a}"),
+    (False, 0): N_("When they were taken A and B held the same in tensors: {a}"),
+    (False, 1): N_("When it was taken B held {b} in tensors, {difference} more than A with {a}"),
+}
+"""Whether both have a history, and the sign of B - A -> the sentence."""
 WIDTHS: Final = {2: N_("16 bits"), 4: N_("fp32")}
 _CEILING: Final = re.compile(r"ceil\(([^)]*)\)")
 
@@ -104,3 +113,29 @@ def snapshot_sentence(told: Snapshot, unit: ByteUnit = "GiB") -> str:
         share=share,
         end=format_bytes(told.reserved, unit),
     )
+
+
+def compared_moments(a: Snapshot, b: Snapshot) -> tuple[Point, Point]:
+    """Return the peaks; where one has no history, the moments when the snapshots were taken."""
+    return (a.peak, b.peak) if a.points and b.points else (a.at_end, b.at_end)
+
+
+def compared_sentence(a: Snapshot, b: Snapshot, unit: ByteUnit = "GiB") -> str:
+    """Return by how much snapshot B holds more or less than A, and which category made most of it.
+
+    It is named where stacks of both tell it: without a history torch knows none.
+    """
+    one, two = compared_moments(a, b)
+    more, has_peaks = two.active - one.active, bool(a.points and b.points)
+    sizes = {"a": one.active, "b": two.active, "difference": abs(more)}
+    text = _(_COMPARED[has_peaks, (more > 0) - (more < 0)]).format(
+        **{name: format_bytes(size, unit) for name, size in sizes.items()}
+    )
+    if not has_peaks or not more:
+        return text
+    sign = 1 if more > 0 else -1
+    changes = {name: sign * (two.by_category[name] - one.by_category[name]) for name in CATEGORIES}
+    name = max(changes, key=lambda each: changes[each])
+    difference = ("+" if more > 0 else "−") + format_bytes(changes[name], unit)
+    cause = _("; {category} alone {difference}")
+    return text + cause.format(category=_(CATEGORIES[name]), difference=difference)

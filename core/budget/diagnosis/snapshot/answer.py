@@ -11,10 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from core.budget.table import read_table
-from core.language import _
+from core.language import N_, _
 from core.units import GIB, MIB, format_bytes
 
 MAX_BYTES: Final = 256 * MIB
@@ -23,8 +23,16 @@ MAX_MEMORY: Final = 3 * GIB // 2
 _ROOT: Final = Path(__file__).parents[4]
 
 Category = Literal["forward", "backward", "optimizer", "setup", "other", "unknown", "before"]
-CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)
-"""Where a block was allocated; of `unknown` no stack was recorded, `before` is older than that."""
+CATEGORIES: Final[Mapping[Category, str]] = {
+    "before": N_("before the recording"),
+    "setup": N_("model set-up"),
+    "optimizer": N_("optimizer step"),
+    "forward": N_("forward"),
+    "backward": N_("backward"),
+    "other": N_("other code"),
+    "unknown": N_("no stack recorded"),
+}
+"""Where a block was allocated, in words."""
 
 PROBLEMS: Final[Mapping[str, str]] = read_table(__file__)
 
@@ -115,6 +123,11 @@ class Snapshot:
         Of expandable segments alone `empty_cache` can give whole pages of them back.
         """
         return self.idle - self.in_empty
+
+    @property
+    def at_end(self) -> Point:
+        """What was held when the snapshot was taken."""
+        return self.points[-1] if self.points else self.peak
 
     @property
     def at_start(self) -> int:

@@ -4,12 +4,15 @@ import json
 import os
 import pickle
 import struct
+from dataclasses import asdict
 
 import pytest
 
+from core.budget.diagnosis.sentences import compared_moments, compared_sentence
 from core.budget.diagnosis.snapshot.answer import MAX_MEMORY, PROBLEMS, as_snapshot, read_in_child
 from core.budget.diagnosis.snapshot.history import NUM_BUCKETS, summarize
 from core.budget.diagnosis.snapshot.stacks import Stacks, place_of
+from core.units import format_bytes
 from tests.core.budget.diagnosis.made_snapshot import (
     ENGINE,
     MODULE,
@@ -308,3 +311,17 @@ def test_expandable_segments_are_told():
     assert not summarize(dump).is_expandable
     dump["segments"][0]["is_expandable"] = True
     assert summarize(dump).is_expandable
+
+
+def test_of_two_snapshots_the_change_of_the_peak_and_its_largest_category_are_told():
+    small, large = summarize(two_steps(num_layers=3).dump()), summarize(two_steps().dump())
+    plain = summarize(two_steps(with_history=False).dump())
+    small, large, plain = (as_snapshot(json.dumps(asdict(each))) for each in (small, large, plain))
+    more = format_bytes(large.peak.active - small.peak.active)
+    parts = [each.peak.by_category["forward"] for each in (large, small)]
+    for pair, word, sign in (((small, large), "above", "+"), ((large, small), "below", "−")):
+        told = compared_sentence(*pair)
+        assert f"{more} {word}" in told
+        assert f"forward alone {sign}{format_bytes(parts[0] - parts[1])}" in told
+    assert "alone" not in compared_sentence(plain, large), "no stacks tell it"
+    assert compared_moments(plain, large) == (plain.peak, large.points[-1])
