@@ -8,7 +8,9 @@ its time and its memory; what comes back is one line of JSON. Needs no torch.
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -20,6 +22,7 @@ from core.units import GIB, MIB, format_bytes
 MAX_BYTES: Final = 256 * MIB
 MAX_SECONDS: Final = 10
 MAX_MEMORY: Final = 3 * GIB // 2
+_LOOK_SECONDS: Final = 0.1  # between two looks at its memory
 _ROOT: Final = Path(__file__).parents[4]
 
 Category = Literal["forward", "backward", "optimizer", "setup", "other", "unknown", "before"]
@@ -141,18 +144,48 @@ def read_in_child(path: Path, *, seconds: float = MAX_SECONDS, memory: int = MAX
     Args:
         path: A file of at most `MAX_BYTES`; who calls has looked.
         seconds: After these the reading process is ended.
-        memory: Bytes of address space that it may have, where the system can hold it to that.
+        memory: Bytes that it may have: of address space where the system holds it to that, else
+            of what it is seen to use.
     """
-    command = [sys.executable, "-m", "core.budget.diagnosis.snapshot", str(path), str(memory)]
-    try:
-        child = subprocess.run(  # noqa: S603  our own module
-            command, cwd=_ROOT, capture_output=True, timeout=seconds, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return json.dumps({"problem": "late", "seconds": seconds})
-    if child.returncode != 0:
-        return json.dumps({"problem": "failed"})
-    return child.stdout.decode("ascii")
+    module = "core.budget.diagnosis.snapshot"
+    return watched(
+        [sys.executable, "-m", module, str(path.resolve()), str(memory)], seconds, memory
+    )
+
+
+def watched(command: Sequence[str], seconds: float, memory: int) -> str:
+    """Return what a process prints, or as JSON the problem for which it was ended.
+
+    It is looked at from outside, since neither Windows nor macOS limits the memory of a process.
+    """
+    until = time.monotonic() + seconds
+    with subprocess.Popen(  # noqa: S603  our own module
+        command, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as child:
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    printed = child.communicate(timeout=_LOOK_SECONDS)[0]
+                    break
+                if time.monotonic() > until:
+                    return json.dumps({"problem": "late", "seconds": seconds})
+                if _memory_of(child.pid) > memory:
+                    return json.dumps({"problem": "memory"})
+        finally:
+            child.kill()
+    return printed.decode("ascii") if child.returncode == 0 else json.dumps({"problem": "failed"})
+
+
+def _memory_of(pid: int) -> int:
+    """Return the bytes of memory that a process has now; 0 if it is gone."""
+    import psutil  # the process that reads needs none
+
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        # On Windows the Python of an environment starts the one that works.
+        all_of_it = [process, *(process.children() if psutil.WINDOWS else ())]
+        return sum(each.memory_info().rss for each in all_of_it)
+    return 0
 
 
 def as_snapshot(answer: str) -> Snapshot:

@@ -4,12 +4,19 @@ import json
 import os
 import pickle
 import struct
+import sys
 from dataclasses import asdict
 
 import pytest
 
 from core.budget.diagnosis.sentences import compared_moments, compared_sentence
-from core.budget.diagnosis.snapshot.answer import MAX_MEMORY, PROBLEMS, as_snapshot, read_in_child
+from core.budget.diagnosis.snapshot.answer import (
+    MAX_MEMORY,
+    PROBLEMS,
+    as_snapshot,
+    read_in_child,
+    watched,
+)
 from core.budget.diagnosis.snapshot.history import NUM_BUCKETS, summarize
 from core.budget.diagnosis.snapshot.stacks import Stacks, place_of
 from core.units import format_bytes
@@ -25,6 +32,8 @@ from tests.core.budget.diagnosis.made_snapshot import (
     two_steps,
     write,
 )
+
+PROGRAM = "core.budget.diagnosis.snapshot.__main__"
 
 
 def amounts(point):
@@ -259,7 +268,11 @@ def test_a_file_of_more_than_fifty_megabytes_is_read_within_the_limits(tmp_path)
     found = as_snapshot(read_in_child(path, seconds=120))
     assert found.actions["free_completed"] >= 60_000
     assert found.peak.active == max(active for active, _reserved in told(made))
-    assert problem(read_in_child(path, seconds=120, memory=100 * 2**20)) == "memory"
+    few = 100 * 2**20
+    assert problem(read_in_child(path, seconds=120, memory=few)) == "memory"
+    # The same where the system holds no process to its memory.
+    without = f"from {PROGRAM} import answer; from pathlib import Path; answer(Path({str(path)!r}))"
+    assert problem(watched([sys.executable, "-c", without], 120, few)) == "memory"
 
 
 def test_a_file_that_takes_too_long_is_given_up(tmp_path):
