@@ -10,10 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, BinaryIO, Final, Literal
 
 from core.budget.table import read_table
 from core.language import N_, _
@@ -138,29 +138,30 @@ class Snapshot:
         return self.points[0].active if self.points else 0
 
 
-def read_in_child(path: Path, *, seconds: float = MAX_SECONDS, memory: int = MAX_MEMORY) -> str:
+def read_in_child(
+    file: Path | BinaryIO, *, seconds: float = MAX_SECONDS, memory: int = MAX_MEMORY
+) -> str:
     """Return as JSON what the file says, or its problem; never what the file wants to be.
 
     Args:
-        path: A file of at most `MAX_BYTES`; who calls has looked.
+        file: Of at most `MAX_BYTES`, or it opened, at its beginning; who calls has looked.
         seconds: After these the reading process is ended.
         memory: Bytes that it may have: of address space where the system holds it to that, else
             of what it is seen to use.
     """
-    module = "core.budget.diagnosis.snapshot"
-    return watched(
-        [sys.executable, "-m", module, str(path.resolve()), str(memory)], seconds, memory
-    )
+    command = [sys.executable, "-m", "core.budget.diagnosis.snapshot", str(memory)]
+    with file.open("rb") if isinstance(file, Path) else nullcontext(file) as opened:
+        return watched(command, opened, seconds, memory)
 
 
-def watched(command: Sequence[str], seconds: float, memory: int) -> str:
-    """Return what a process prints, or as JSON the problem for which it was ended.
+def watched(command: Sequence[str], file: BinaryIO, seconds: float, memory: int) -> str:
+    """Return what a process prints that reads a file, or as JSON why it was ended.
 
     It is looked at from outside, since neither Windows nor macOS limits the memory of a process.
     """
     until = time.monotonic() + seconds
     with subprocess.Popen(  # noqa: S603  our own module
-        command, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        command, cwd=_ROOT, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as child:
         try:
             while True:

@@ -271,8 +271,9 @@ def test_a_file_of_more_than_fifty_megabytes_is_read_within_the_limits(tmp_path)
     few = 100 * 2**20
     assert problem(read_in_child(path, seconds=120, memory=few)) == "memory"
     # The same where the system holds no process to its memory.
-    without = f"from {PROGRAM} import answer; from pathlib import Path; answer(Path({str(path)!r}))"
-    assert problem(watched([sys.executable, "-c", without], 120, few)) == "memory"
+    without = f"import sys; from {PROGRAM} import answer; answer(sys.stdin.buffer)"
+    with path.open("rb") as file:
+        assert problem(watched([sys.executable, "-c", without], file, 120, few)) == "memory"
 
 
 def test_a_file_that_takes_too_long_is_given_up(tmp_path):
@@ -285,7 +286,11 @@ def test_a_file_that_takes_too_long_is_given_up(tmp_path):
 
 
 def test_a_process_that_ends_without_a_word_is_told(tmp_path):
-    assert problem(read_in_child(tmp_path / "not-there.pickle")) == "failed"
+    with write(tmp_path / "made.pickle", {}).open("rb") as file:
+        assert (
+            problem(watched([sys.executable, "-c", "raise SystemExit(1)"], file, 9, 2**30))
+            == "failed"
+        )
     assert MAX_MEMORY == 1.5 * 2**30
     assert set(PROBLEMS) == {"globals", "broken", "fields", "empty", "memory", "late", "failed"}
 
