@@ -13,6 +13,7 @@ from core.budget.planning.plan import Plan
 from core.language import N_, _
 from core.units import ByteUnit, format_bytes, format_percent
 
+_MANY_TIMES: Final = 10  # from there on no percentage says how far two numbers are apart
 _COMPARED: Final = {
     (True, -1): N_("B's peak in tensors, {b}, is {difference} below A's {a}"),
     (True, 0): N_("A and B have the same peak in tensors: {a}"),
@@ -81,16 +82,23 @@ def product(suspect: Suspect) -> str:
 
 def measured_sentence(told: MeasuredPeak, expected: Item, unit: ByteUnit = "GiB") -> str:
     """Return both peaks, and how far the prediction is off."""
-    off = expected.amount / told.peak - 1
-    text = _("{measured} in tensors were measured at the peak, {predicted} predicted: {off} more")
-    if off < 0:
-        text = _(
+    ratio = expected.amount / told.peak
+    text = N_("{measured} in tensors were measured at the peak, {predicted} predicted: {off} more")
+    if ratio < 1:
+        text = N_(
             "{measured} in tensors were measured at the peak, {predicted} predicted: {off} less"
         )
-    return text.format(
+    if ratio >= _MANY_TIMES:
+        text = N_("{measured} in tensors were measured at the peak, {predicted} predicted: {times} "
+                  "times as much")  # fmt: skip
+    elif ratio <= 1 / _MANY_TIMES:
+        text = N_("{measured} in tensors were measured at the peak, {times} times the {predicted} "
+                  "predicted")  # fmt: skip
+    return _(text).format(
         measured=format_bytes(told.peak, unit),
         predicted=format_bytes(expected.amount, unit),
-        off=format_percent(abs(off)),
+        off=format_percent(abs(ratio - 1)),
+        times=f"{max(ratio, 1 / ratio):,.0f}",
     )
 
 
