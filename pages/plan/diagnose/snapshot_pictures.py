@@ -149,7 +149,8 @@ def _rows_of_bytes(
     rows: Sequence[Bar], reach: float, planned: float, look: Look
 ) -> tuple["Figure", list[tuple[str, str, str]]]:
     """Return rows of bars, and of each its row, its name and its bytes in words."""
-    drawing, ends, named = Drawing(), Counter[str](), []
+    drawing, ends = Drawing(), Counter[str]()
+    named: list[tuple[str, str, str]] = []
     for title, label, meaning, pattern, size in (each for each in rows if each[-1]):
         words = look.format_bytes(size) if size > _READABLE * reach else ""
         drawing.bar(

@@ -31,8 +31,12 @@ def show_two(a: Snapshot, b: Snapshot, planned: float, notes: Sequence[str], cod
     picture = Picture(figure=draw(both, planned, look()), alt=alt, table=table)
     return Shown(
         headline=sentence, charts=[Chart(picture=picture, file_name="two-memory-snapshots")],
-        notes=notes, below=partial(st.dataframe, table, hide_index=True), code=code,
+        notes=notes, below=partial(_show_table, table), code=code,
     )  # fmt: skip
+
+
+def _show_table(table: Table) -> None:
+    st.dataframe(table, hide_index=True)
 
 
 def _table(a: Snapshot, b: Snapshot) -> Table:
