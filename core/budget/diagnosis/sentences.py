@@ -145,5 +145,5 @@ def compared_sentence(a: Snapshot, b: Snapshot, unit: ByteUnit = "GiB") -> str:
     changes = {name: sign * (two.by_category[name] - one.by_category[name]) for name in CATEGORIES}
     name = max(changes, key=lambda each: changes[each])
     difference = ("+" if more > 0 else "−") + format_bytes(changes[name], unit)
-    cause = _("; {category} alone {difference}")
-    return text + cause.format(category=_(CATEGORIES[name]), difference=difference)
+    values = {"category": _(CATEGORIES[name]), "difference": difference}
+    return text + _("; {category} alone {difference}").format(**values)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from core.budget.diagnosis.snapshot.answer import CATEGORIES, Category, Point, Snapshot
 from core.figures.budget.frames import framed, lying_bars, text_size
@@ -10,18 +10,11 @@ from core.figures.budget.stacked_parts import capacity_line, legend_below
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
 LOOKS: Final[Mapping[Category, tuple[str, str]]] = {
-    "before": ("other", "."),
-    "setup": ("setup", ""),
-    "optimizer": ("optimizer", ""),
-    "forward": ("forward", ""),
-    "backward": ("backward", ""),
-    "other": ("temporary", ""),
+    "before": ("other", "."), "setup": ("setup", ""), "optimizer": ("optimizer", ""),
+    "forward": ("forward", ""), "backward": ("backward", ""), "other": ("temporary", ""),
     "unknown": ("muted", "x"),
-}
+}  # fmt: skip
 """Where a block was allocated -> its colour's meaning and its pattern; from below."""
 PARTS: Final = {
     "active": (N_("in tensors"), "muted", ""),
@@ -29,6 +22,7 @@ PARTS: Final = {
     "in_empty": (N_("idle, in segments without a tensor"), "other", "-"),
 }
 Sides = Mapping[str, Snapshot]  # "A" and "B"
+Words = tuple[str, Table]  # the alt text and the table of a picture
 Bar = tuple[str, str, str, str, int]  # row, message id, colour's meaning, pattern, bytes
 HEIGHT_PX: Final = 360
 _ROOM: Final = 1.15  # of the highest thing: its name stands above it
@@ -52,7 +46,6 @@ def history_picture(told: Snapshot, planned: float, look: Look) -> Picture:
     _draw_peak(drawing, told, points[-1].event, look)
     x = {"title": {"text": _("events of the allocator, in order")}, "tickformat": ",d",
          "range": [0, max(events[-1], _FEWEST)]}  # fmt: skip
-    figure = _over_time(drawing, max(top_of(told), planned), planned, x, look)
     parts = [f"{_(CATEGORIES[name])} {look.format_bytes(told.peak.by_category[name])}"
              for name in LOOKS if told.peak.by_category[name]]  # fmt: skip
     text = _("Bytes in tensors over {events} events: at the start {start}, at the peak {peak} "
@@ -62,20 +55,22 @@ def history_picture(told: Snapshot, planned: float, look: Look) -> Picture:
         peak=look.format_bytes(told.peak.active), parts=_(", ").join(parts),
         reserved=look.format_bytes(told.peak.reserved), end=look.format_bytes(points[-1].active),
     )  # fmt: skip
-    return Picture(figure=figure, alt=alt, table=_moments(told, look))
+    table, top = _moments(told, look), max(top_of(told), planned)
+    return _over_time(drawing, top, planned, x, (alt, table), look)
 
 
 def _over_time(
-    drawing: Drawing, top: float, planned: float, x: Mapping[str, Any], look: Look
-) -> "Figure":
+    drawing: Drawing, top: float, planned: float, x: Mapping[str, Any], words: Words, look: Look
+) -> Picture:
     """Return the lines above their axis, up to `top` bytes, and the plan's peak across them."""
     if planned:
         capacity_line(drawing, look.in_unit(planned), _plan_words(planned, look), look, flat=False)
-    return framed(
+    figure = framed(
         drawing, look, height=HEIGHT_PX, hovermode="x", legend=legend_below(look), x=x,
         y={"title": {"text": look.unit}, "range": [0, _ROOM * look.in_unit(top)]},
         margin={"l": 8, "r": 24, "t": 8, "b": 8},
     )  # fmt: skip
+    return Picture(figure=figure, alt=words[0], table=words[1])
 
 
 def top_of(told: Snapshot) -> int:
@@ -131,40 +126,39 @@ def segments_picture(told: Snapshot, planned: float, look: Look) -> Picture:
     rows = _reserved_rows(_("reserved"), told)
     rows += [(_("in tensors from"), CATEGORIES[name], *looks, told.peak.by_category[name])
              for name, looks in LOOKS.items()]  # fmt: skip
-    figure, named = _rows_of_bytes(rows, _ROOM * max(told.reserved, planned), planned, look)
+    rows = [each for each in rows if each[-1]]
+    titles, labels = [each[0] for each in rows], [_(each[1]) for each in rows]
+    sizes = [look.format_bytes(each[-1]) for each in rows]
     alt = _("{segments} segments of {reserved} when the snapshot was taken: {parts}.").format(
         segments=f"{told.num_segments:,}", reserved=look.format_bytes(told.reserved),
-        parts=_(", ").join(f"{label} {size}" for _row, label, size in named))  # fmt: skip
-    titles = (_("of"), _("part"), _("bytes"))
-    return Picture(
-        figure=figure, alt=alt, table=dict(zip(titles, zip(*named, strict=True), strict=True))
-    )
+        parts=_(", ").join(map(" ".join, zip(labels, sizes, strict=True))))  # fmt: skip
+    table = {_("of"): titles, _("part"): labels, _("bytes"): sizes}
+    return _rows_of_bytes(rows, planned, (alt, table), look)
 
 
 def _reserved_rows(row: str, told: Snapshot) -> list[Bar]:
     return [(row, *words, getattr(told, name)) for name, words in PARTS.items()]
 
 
-def _rows_of_bytes(
-    rows: Sequence[Bar], reach: float, planned: float, look: Look
-) -> tuple["Figure", list[tuple[str, str, str]]]:
-    """Return rows of bars, and of each its row, its name and its bytes in words."""
-    drawing, ends = Drawing(), Counter[str]()
-    named: list[tuple[str, str, str]] = []
-    for title, label, meaning, pattern, size in (each for each in rows if each[-1]):
-        words = look.format_bytes(size) if size > _READABLE * reach else ""
+def _rows_of_bytes(rows: Sequence[Bar], planned: float, words: Words, look: Look) -> Picture:
+    drawing, sums, ends, labels = Drawing(), Counter[str](), Counter[str](), set[str]()
+    for title, *_words, size in rows:
+        sums[title] += size
+    reach = _ROOM * max(planned, *sums.values())
+    for title, label, meaning, pattern, size in rows:
+        text = look.format_bytes(size) if size > _READABLE * reach else ""
         drawing.bar(
             x=[size], y=[title], orientation="h", name=_(label),
-            showlegend=_(label) not in [name for _row, name, _size in named],
+            showlegend=label not in labels,
             marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
-            text=["" if pattern else words], textposition="inside", insidetextanchor="middle",
+            text=["" if pattern else text], textposition="inside", insidetextanchor="middle",
             hovertemplate=f"{_(label)}: {look.format_bytes(size)}<extra></extra>",
         )  # fmt: skip
-        named.append((title, _(label), look.format_bytes(size)))
+        labels.add(label)
         ends[title] += size
-        if pattern and words:  # between lines nobody reads: they get a ground
+        if pattern and text:  # between lines nobody reads: they get a ground
             middle, ground = ends[title] - size / 2, look.color("background")
-            drawing.note(x=middle, y=title, text=words, bgcolor=ground)
+            drawing.note(x=middle, y=title, text=text, bgcolor=ground)
     if planned:
         text = _plan_words(planned, look)
         capacity_line(drawing, planned, text, look, flat=True, longest=reach)
@@ -172,10 +166,10 @@ def _rows_of_bytes(
         drawing, look, room=reach, height=HEIGHT_PX, top=2 * text_size(look), right=24,
         legend=legend_below(look) | {"xref": "container"},
     )  # fmt: skip
-    return figure, named
+    return Picture(figure=figure, alt=words[0], table=words[1])
 
 
-def lines_of_two(both: Sides, planned: float, look: Look) -> "Figure":
+def lines_of_two(both: Sides, planned: float, words: Words, look: Look) -> Picture:
     """Return what was in tensors and reserved in both recordings, each as long as the picture."""
     drawing = Drawing()
     for color, dashes, (side, told) in zip(
@@ -195,11 +189,10 @@ def lines_of_two(both: Sides, planned: float, look: Look) -> "Figure":
         _draw_peak(drawing, told, 1, look, f"{side} ")
     top = max([planned, *map(top_of, both.values())])
     x = {"title": {"text": _("share of the recorded events")}, "tickformat": "~%", "range": [0, 1]}
-    return _over_time(drawing, top, planned, x, look)
+    return _over_time(drawing, top, planned, x, words, look)
 
 
-def bars_of_two(both: Sides, planned: float, look: Look) -> "Figure":
+def bars_of_two(both: Sides, planned: float, words: Words, look: Look) -> Picture:
     """Return what both had reserved when they were taken."""
-    rows = [bar for side, told in both.items() for bar in _reserved_rows(side, told)]
-    reach = _ROOM * max([planned, *(told.reserved for told in both.values())])
-    return _rows_of_bytes(rows, reach, planned, look)[0]
+    rows = [bar for side, told in both.items() for bar in _reserved_rows(side, told) if bar[-1]]
+    return _rows_of_bytes(rows, planned, words, look)

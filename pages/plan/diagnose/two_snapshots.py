@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.budget.diagnosis.sentences import compared_moments, compared_sentence
 from core.budget.diagnosis.snapshot.answer import CATEGORIES, Snapshot
-from core.figures.picture import Picture, Table
+from core.figures.picture import Table
 from core.language import _
 from pages.plan.diagnose.snapshot_pictures import bars_of_two, lines_of_two
 from pages.shared.beside import signed
@@ -28,7 +28,7 @@ def show_two(a: Snapshot, b: Snapshot, planned: float, notes: Sequence[str], cod
     alt = _("{sentence}. When they were taken A had reserved {a} and B {b}.").format(
         sentence=sentence, a=look().format_bytes(a.reserved), b=look().format_bytes(b.reserved)
     )
-    picture = Picture(figure=draw(both, planned, look()), alt=alt, table=table)
+    picture = draw(both, planned, (alt, table), look())
     return Shown(
         headline=sentence, charts=[Chart(picture=picture, file_name="two-memory-snapshots")],
         notes=notes, below=partial(_show_table, table), code=code,

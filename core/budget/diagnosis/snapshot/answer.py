@@ -27,14 +27,10 @@ _ROOT: Final = Path(__file__).parents[4]
 
 Category = Literal["forward", "backward", "optimizer", "setup", "other", "unknown", "before"]
 CATEGORIES: Final[Mapping[Category, str]] = {
-    "before": N_("before the recording"),
-    "setup": N_("model set-up"),
-    "optimizer": N_("optimizer step"),
-    "forward": N_("forward"),
-    "backward": N_("backward"),
-    "other": N_("other code"),
-    "unknown": N_("no stack recorded"),
-}
+    "before": N_("before the recording"), "setup": N_("model set-up"),
+    "optimizer": N_("optimizer step"), "forward": N_("forward"), "backward": N_("backward"),
+    "other": N_("other code"), "unknown": N_("no stack recorded"),
+}  # fmt: skip
 """Where a block was allocated, in words."""
 
 PROBLEMS: Final[Mapping[str, str]] = read_table(__file__)
