@@ -135,7 +135,7 @@ def memory_snapshot(path: Path) -> Rows:
     torch.cuda.memory._record_memory_history(max_entries=200_000)
     trainer.train_step()
     torch.cuda.memory._dump_snapshot(str(path))
-    torch.cuda.memory._record_memory_history(enabled=None)  # type: ignore[arg-type]
+    torch.cuda.memory._record_memory_history(enabled=None)
     told = as_snapshot(read_in_child(path)).peak.active
     known = torch.cuda.memory_stats()["requested_bytes.all.peak"]
     yield Row(what=what, found=f"{told:,} and {known:,} bytes", is_right=told == known)

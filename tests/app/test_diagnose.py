@@ -182,6 +182,7 @@ def test_two_snapshots_stand_on_one_axis_and_the_category_that_changed_is_named(
 
 def test_what_has_no_history_is_compared_as_it_was_taken_and_a_bad_second_is_told(send):
     before, after = two_steps(), two_steps(with_history=False)
+    after.alloc(5_000_000, "forward")
     app = send(before.dump(), after.dump())
     ends = [sum(each.amounts.values()) for each in (before, after)]
     for amount in (*ends, abs(ends[1] - ends[0])):
