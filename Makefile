@@ -97,7 +97,7 @@ bench: $(VENV)/installed-tests  ## print what is measured on this machine
 	@set -e; for program in $(filter-out $(NOT_MEASURED),$(wildcard benchmarks/*.py)); do printf "\n== %s\n" "$$program"; PYTHONPATH=. $(BIN)/python "$$program"; done
 
 gpu-proof: $(VENV)/installed-tests  ## what a GPU does with our training, in one table (also without a GPU)
-	@$(BIN)/python benchmarks/gpu_proof.py $(if $(PEER),--peer $(PEER))
+	@$(BIN)/python benchmarks/gpu_proof.py $(if $(PEER),--peer $(PEER)) $(if $(SNAPSHOT),--snapshot $(SNAPSHOT))
 
 translations: $(VENV)/installed-tests  ## collect new texts, update and compile the Chinese catalogue
 	@$(BIN)/python -m core.language.extract

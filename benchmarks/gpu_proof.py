@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import psutil
 
 from core.budget.by_hand.gpt import Precision, training_memory
+from core.budget.diagnosis.snapshot.answer import as_snapshot, read_in_child
 from core.machine import installed_version
 from core.machine.gpus import gpu_facts
 from core.machine.probe import probe_here
@@ -118,6 +119,26 @@ def memory(key: str) -> Rows:
         what=f"memory of {key}: peak ({watch.result.source})",
         found=f"{format_bytes(peak)}, predicted {format_bytes(predicted.num_bytes)}",
     )
+
+
+def memory_snapshot(path: Path) -> Rows:
+    """Write a memory snapshot of a step, read it, and compare its peak with the allocator's."""
+    what = "a memory snapshot's peak, beside the allocator's"
+    if not has_gpu():
+        yield Row(what=what, found=NO_GPU)
+        return
+    import torch
+
+    trainer = make_trainer(replace(size_config("10.7M"), precision="bf16"), torch.device("cuda"))
+    trainer.train_step()
+    torch.cuda.reset_peak_memory_stats()
+    torch.cuda.memory._record_memory_history(max_entries=200_000)
+    trainer.train_step()
+    torch.cuda.memory._dump_snapshot(str(path))
+    torch.cuda.memory._record_memory_history(enabled=None)
+    told = as_snapshot(read_in_child(path)).peak.active
+    known = torch.cuda.memory_stats()["requested_bytes.all.peak"]
+    yield Row(what=what, found=f"{told:,} and {known:,} bytes", is_right=told == known)
 
 
 def sync_free() -> Rows:
@@ -348,7 +369,7 @@ def wait(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.01)
 
 
-def prove(clone: Path | None, folder: Path) -> Rows:
+def prove(clone: Path | None, folder: Path, snapshot: Path | None = None) -> Rows:
     """Yield the whole table; a part that breaks off is a row that is not right."""
     probe = probe_here()
     device = probe.best_device
@@ -361,6 +382,7 @@ def prove(clone: Path | None, folder: Path) -> Rows:
         gpu_tests,
         lambda: speeds(peak),
         lambda: memory("10.7M" if has_gpu() else SMALL),
+        lambda: memory_snapshot(snapshot or folder.parent / "snapshot.pickle"),
         sync_free,
         lambda: commands(folder),
         lambda: resumed(folder),
@@ -417,6 +439,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer", type=Path, help="a clone of nanoGPT")
     parser.add_argument("--out", type=Path, help="folder of the table; beside this file on a GPU")
+    parser.add_argument("--snapshot", type=Path, help="where the memory snapshot of a step stays")
     parser.add_argument("--seconds", type=float, default=MAX_SECONDS, help="that it may take")
     chosen = parser.parse_args()
     report = Report(folder=chosen.out or (Path(__file__).parent if has_gpu() else None), rows=[])
@@ -425,7 +448,7 @@ def main() -> None:
     timer.start()
     with tempfile.TemporaryDirectory() as name:
         os.environ |= {"B2G_STATE_DIR": f"{name}/state", "B2G_RUNS_DIR": f"{name}/runs"}
-        for row in prove(chosen.peer, Path(name) / "runs"):
+        for row in prove(chosen.peer, Path(name) / "runs", chosen.snapshot):
             report.add(row)
     timer.cancel()
     if any(row.is_right is False for row in report.rows):

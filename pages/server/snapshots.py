@@ -10,9 +10,8 @@ import errno
 import secrets
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Final
+from tempfile import TemporaryFile
+from typing import BinaryIO, Final
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
@@ -37,7 +36,7 @@ class Snapshots:
     """The answers of one server, and the file that is just being read; used by its loop only."""
 
     def __init__(
-        self, read: Callable[[Path], str] = read_in_child, max_bytes: int = MAX_BYTES
+        self, read: Callable[[BinaryIO], str] = read_in_child, max_bytes: int = MAX_BYTES
     ) -> None:
         self._read, self._max_bytes = read, max_bytes
         self._answers: dict[str, str] = {}
@@ -86,13 +85,11 @@ class Snapshots:
 
     async def _take(self, request: Request) -> Response:
         try:
-            # Windows removes no file that a process is still reading.
-            with TemporaryDirectory(prefix="b2g-snapshot-", ignore_cleanup_errors=True) as folder:
-                path = Path(folder) / "snapshot"
+            with TemporaryFile() as file:  # without a name: it is gone even if we are killed
                 async with asyncio.timeout(MAX_SECONDS):
-                    if not await self._save(request, path):
+                    if not await self._save(request, file):
                         return Response(status_code=TOO_LARGE)
-                answer = await asyncio.to_thread(self._read, path)
+                answer = await asyncio.to_thread(self._read, file)
         except (TimeoutError, ClientDisconnect):
             return Response(status_code=TOO_LATE)
         except OSError as error:
@@ -101,19 +98,19 @@ class Snapshots:
             return Response(status_code=NO_ROOM)
         return JSONResponse({"key": self.keep(answer)})
 
-    async def _save(self, request: Request, path: Path) -> bool:
+    async def _save(self, request: Request, file: BinaryIO) -> bool:
         """Write what comes; return whether it was no more than is taken."""
         num_bytes, piece, parts = 0, bytearray(), request.stream()
-        with path.open("wb") as file:
-            while part := await asyncio.wait_for(anext(parts, b""), IDLE_SECONDS):
-                num_bytes += len(part)
-                if num_bytes > self._max_bytes:
-                    return False
-                piece += part
-                if len(piece) >= _PIECE:
-                    await asyncio.to_thread(file.write, bytes(piece))
-                    piece.clear()
-            file.write(piece)
+        while part := await asyncio.wait_for(anext(parts, b""), IDLE_SECONDS):
+            num_bytes += len(part)
+            if num_bytes > self._max_bytes:
+                return False
+            piece += part
+            if len(piece) >= _PIECE:
+                await asyncio.to_thread(file.write, bytes(piece))
+                piece.clear()
+        file.write(piece)
+        file.seek(0)
         return True
 
 

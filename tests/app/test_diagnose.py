@@ -61,12 +61,16 @@ def test_a_size_that_no_tensor_has_is_said(open_page, lang):
 def send(open_page, tmp_path):
     """Return send(dump, **query): the tab of snapshots after that file was sent to the server."""
 
-    def open_with(content, **query):
+    def sent(content):
         path = tmp_path / "snapshot.pickle"
         path.write_bytes(content if isinstance(content, bytes) else pickle.dumps(content))
-        key = snapshots().keep(read_in_child(path))
-        sent = {"diagnose_sent": (key, path.name)}
-        return open_page(PAGE, sent, diagnose_tab="snapshot", **query)
+        return snapshots().keep(read_in_child(path)), path.name
+
+    def open_with(content, other=None, **query):
+        state = {"diagnose_sent": sent(content)}
+        if other is not None:
+            state["diagnose_other_sent"] = sent(other)
+        return open_page(PAGE, state, diagnose_tab="snapshot", **query)
 
     return open_with
 
@@ -150,6 +154,48 @@ def test_a_snapshot_without_a_history_shows_its_segments(send, lang):
         format_bytes(bar["x"][0]) for bar in hatched
     }  # fmt: skip
     assert written[0]["bgcolor"]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_two_snapshots_stand_on_one_axis_and_the_category_that_changed_is_named(send, lang):
+    before, after = two_steps(), two_steps(num_layers=20)
+    app = send(before.dump(), after.dump(), lang=lang)
+    assert not app.exception
+    assert not app.error
+    peaks = [max(each.told, key=lambda row: row[0]) for each in (before, after)]
+    less = peaks[0][2]["forward"] - peaks[1][2]["forward"]
+    headline = app.session_state["headline"]
+    for amount in (peaks[0][0], peaks[1][0], peaks[0][0] - peaks[1][0], less):
+        assert format_bytes(amount) in headline
+    assert {"en": "forward", "zh": "前向"}[lang] in headline
+    lines = figure_of(app)["data"]
+    tops = [max(line["y"]) * 2**30 for line in lines]
+    assert tops[::2] == [pytest.approx(peak[0]) for peak in peaks]
+    assert [line["x"][-1] for line in lines] == [1.0] * 4
+    table = app.dataframe[0].value
+    assert f"−{format_bytes(less)}" in table.iloc[:, 3].tolist()
+    if lang == "zh":  # AppTest cannot click where lists have translated words
+        return
+    app.button(key="diagnose_end").click().run()
+    assert not app.exception
+    assert format_bytes(peaks[0][1]) in app.session_state["headline"], "the first alone, as before"
+    assert len(app.dataframe[0].value) == 20
+
+
+def test_what_has_no_history_is_compared_as_it_was_taken_and_a_bad_second_is_told(send):
+    before, after = two_steps(), two_steps(with_history=False)
+    after.alloc(5_000_000, "forward")
+    app = send(before.dump(), after.dump())
+    ends = [sum(each.amounts.values()) for each in (before, after)]
+    for amount in (*ends, abs(ends[1] - ends[0])):
+        assert format_bytes(amount) in app.session_state["headline"]
+    bars = figure_of(app)["data"]
+    for row, made in (("A", before), ("B", after)):
+        assert sum(bar["x"][0] for bar in bars if bar["y"] == [row]) == made.reserved
+    assert "same" in send(before.dump(), before.dump()).session_state["headline"]
+    refused = send(before.dump(), b"")
+    assert "_dump_snapshot" in refused.error[0].value
+    assert len(refused.dataframe[0].value) == 20, "the first is shown alone"
 
 
 def test_the_place_for_a_snapshot_speaks_the_readers_unit(open_page):

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -62,7 +61,7 @@ def is_healthy(server):
     said = server.log.read_text(encoding="utf-8")
     assert server.process.poll() is None, f"the server ended:\n{said}"
     with (
-        contextlib.suppress(urllib.error.URLError, ConnectionError),
+        contextlib.suppress(OSError),  # a busy machine answers late
         urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=5) as answer,
     ):
         return answer.read() == b"ok"

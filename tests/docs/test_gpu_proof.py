@@ -4,13 +4,17 @@ import json
 import subprocess
 import venv
 from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from benchmarks import gpu_proof
 from benchmarks.gpu_proof import NO_GPU, Row, markdown, prove
+from tests.core.budget.diagnosis.made_snapshot import MadeAllocator, write
 from tests.made_probe import PROBE
 
 ROWS_OF_A_CPU = {
@@ -22,6 +26,7 @@ ROWS_OF_A_CPU = {
 ROWS_OF_A_GPU = {
     "driver and cards",
     "tests marked gpu",
+    "a memory snapshot's peak, beside the allocator's",
     "32 steps wait for nothing (sync debug mode: error)",
     "a run on a full GPU",
     "two GPUs",
@@ -101,3 +106,30 @@ def test_a_part_that_breaks_off_is_a_row_and_the_others_come(monkeypatch, tmp_pa
 def test_the_table_says_what_is_not_as_it_should_be():
     table = markdown([Row(what="a", found="1", is_right=False), Row(what="b", found="2")])
     assert table.splitlines()[2:] == ["| a | 1 | **no** |", "| b | 2 |  |"]
+
+
+def test_a_memory_snapshot_of_a_step_is_written_read_and_held_against_the_allocator(
+    monkeypatch, tmp_path
+):
+    """The allocator is a made one: what torch is asked for, and what becomes of its file."""
+    made, asked, path = MadeAllocator(), [], tmp_path / "snapshot.pickle"
+
+    class Trainer:
+        def train_step(self):
+            made.release(made.alloc(3000, "forward"))
+
+    memory = SimpleNamespace(
+        _record_memory_history=lambda **options: asked.append(options),
+        _dump_snapshot=lambda name: write(Path(name), made.dump()),
+    )
+    monkeypatch.setattr(gpu_proof, "has_gpu", lambda: True)
+    monkeypatch.setattr(gpu_proof, "make_trainer", lambda *_arguments: Trainer())
+    monkeypatch.setattr(torch.cuda, "memory", memory)
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda: None)
+    for peak, is_right in ((3000, True), (3512, False)):
+        stats = {"requested_bytes.all.peak": peak}
+        monkeypatch.setattr(torch.cuda, "memory_stats", lambda stats=stats: stats)
+        (row,) = gpu_proof.memory_snapshot(path)
+        assert row.is_right is is_right
+        assert path.stat().st_size > 0
+    assert asked == [{"max_entries": 200_000}, {"enabled": None}] * 2

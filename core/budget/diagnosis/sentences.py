@@ -6,13 +6,23 @@ from typing import Final
 
 from core.budget.diagnosis.measured import MeasuredPeak
 from core.budget.diagnosis.out_of_memory import OutOfMemory
-from core.budget.diagnosis.snapshot.answer import Snapshot
+from core.budget.diagnosis.snapshot.answer import CATEGORIES, Point, Snapshot
 from core.budget.diagnosis.suspects import TENSORS, Suspect, most_in_segment, suspects_elsewhere
 from core.budget.item import Item
 from core.budget.planning.plan import Plan
 from core.language import N_, _
 from core.units import ByteUnit, format_bytes, format_percent
 
+_MANY_TIMES: Final = 10  # from there on no percentage says how far two numbers are apart
+_COMPARED: Final = {
+    (True, -1): N_("B's peak in tensors, {b}, is {difference} below A's {a}"),
+    (True, 0): N_("A and B have the same peak in tensors: {a}"),
+    (True, 1): N_("B's peak in tensors, {b}, is {difference} above A's {a}"),
+    (False, -1): N_("When it was taken B held {b} in tensors, {difference} less than A with {a}"),
+    (False, 0): N_("When they were taken A and B held the same in tensors: {a}"),
+    (False, 1): N_("When it was taken B held {b} in tensors, {difference} more than A with {a}"),
+}
+"""Whether both have a history, and the sign of B - A -> the sentence."""
 WIDTHS: Final = {2: N_("16 bits"), 4: N_("fp32")}
 _MOST_MODELS: Final = 3
 _CEILING: Final = re.compile(r"ceil\(([^)]*)\)")
@@ -93,16 +103,23 @@ def product(suspect: Suspect) -> str:
 
 def measured_sentence(told: MeasuredPeak, expected: Item, unit: ByteUnit = "GiB") -> str:
     """Return both peaks, and how far the prediction is off."""
-    off = expected.amount / told.peak - 1
-    text = _("{measured} in tensors were measured at the peak, {predicted} predicted: {off} more")
-    if off < 0:
-        text = _(
+    ratio = expected.amount / told.peak
+    text = N_("{measured} in tensors were measured at the peak, {predicted} predicted: {off} more")
+    if ratio < 1:
+        text = N_(
             "{measured} in tensors were measured at the peak, {predicted} predicted: {off} less"
         )
-    return text.format(
+    if ratio >= _MANY_TIMES:
+        text = N_("{measured} in tensors were measured at the peak, {predicted} predicted: {times} "
+                  "times as much")  # fmt: skip
+    elif ratio <= 1 / _MANY_TIMES:
+        text = N_("{measured} in tensors were measured at the peak, {times} times the {predicted} "
+                  "predicted")  # fmt: skip
+    return _(text).format(
         measured=format_bytes(told.peak, unit),
         predicted=format_bytes(expected.amount, unit),
-        off=format_percent(abs(off)),
+        off=format_percent(abs(ratio - 1)),
+        times=f"{max(ratio, 1 / ratio):,.0f}",
     )
 
 
@@ -125,3 +142,29 @@ def snapshot_sentence(told: Snapshot, unit: ByteUnit = "GiB") -> str:
         share=share,
         end=format_bytes(told.reserved, unit),
     )
+
+
+def compared_moments(a: Snapshot, b: Snapshot) -> tuple[Point, Point]:
+    """Return the peaks; where one has no history, the moments when the snapshots were taken."""
+    return (a.peak, b.peak) if a.points and b.points else (a.at_end, b.at_end)
+
+
+def compared_sentence(a: Snapshot, b: Snapshot, unit: ByteUnit = "GiB") -> str:
+    """Return by how much snapshot B holds more or less than A, and which category made most of it.
+
+    It is named where stacks of both tell it: without a history torch knows none.
+    """
+    one, two = compared_moments(a, b)
+    more, has_peaks = two.active - one.active, bool(a.points and b.points)
+    sizes = {"a": one.active, "b": two.active, "difference": abs(more)}
+    text = _(_COMPARED[has_peaks, (more > 0) - (more < 0)]).format(
+        **{name: format_bytes(size, unit) for name, size in sizes.items()}
+    )
+    if not has_peaks or not more:
+        return text
+    sign = 1 if more > 0 else -1
+    changes = {name: sign * (two.by_category[name] - one.by_category[name]) for name in CATEGORIES}
+    name = max(changes, key=lambda each: changes[each])
+    difference = ("+" if more > 0 else "−") + format_bytes(changes[name], unit)
+    values = {"category": _(CATEGORIES[name]), "difference": difference}
+    return text + _("; {category} alone {difference}").format(**values)

@@ -12,9 +12,9 @@ import streamlit as st
 from core.language import N_
 from pages.components.part import browser_part, translated
 
+CHOOSE: Final = N_("Choose a file")
 # The browser fills in {percent}; a number is the status with which the route refuses.
 WORDS: Final[Mapping[str, str]] = {
-    "choose": N_("Choose a file"),
     "drop": N_("or drop it here, at most {size}"),
     "sending": N_("Sent: {percent}%"),
     "reading": N_("The server reads it …"),
@@ -35,9 +35,11 @@ _mount = browser_part(
 
 def large_file(
     key: str, path: str, most: tuple[int, str], on_sent: Callable[[str, str], None], *,
-    disabled: bool,
+    choose: str = CHOOSE, disabled: bool,
 ) -> None:  # fmt: skip
     """Show the place for a file of at most so many bytes, in a number and in words.
+
+    `choose` is the message id of what stands on its button.
 
     `on_sent` is called with the key of the route's answer and the file's name.
 
@@ -45,7 +47,8 @@ def large_file(
     JSON with a "key".
     """
     max_bytes, size = most
-    words = {name: text.replace("{size}", size) for name, text in translated(WORDS).items()}
+    words = translated({**WORDS, "choose": choose})
+    words = {name: text.replace("{size}", size) for name, text in words.items()}
 
     def receive() -> None:
         sent: dict[str, Any] = st.session_state[key].sent or {}

@@ -1,9 +1,15 @@
 """The route for memory snapshots: how large, how many, how often; nothing stays on the disk."""
 
 import asyncio
+import contextlib
+import os
+import pickle
+import socket
 import tempfile
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -12,7 +18,10 @@ from core.budget.diagnosis.snapshot.answer import MAX_BYTES, as_snapshot
 from pages.server import rate
 from pages.server import snapshots as room
 from pages.server.snapshots import MAX_ANSWERS, PATH, Snapshots, snapshot_routes
+from tests.browser.dashboard import PATIENCE, running_server, wait_until
 from tests.core.budget.diagnosis.made_snapshot import two_steps, write
+
+PROGRAM = "core.budget.diagnosis.snapshot"
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +52,7 @@ def test_a_file_is_read_once_and_its_answer_lies_under_a_key(tmp_path, monkeypat
 
 def test_what_is_too_large_is_refused_announced_or_not(monkeypatch):
     read = []
-    client = client_of(monkeypatch, Snapshots(lambda path: read.append(path) or "{}", 1000))
+    client = client_of(monkeypatch, Snapshots(lambda file: read.append(file) or "{}", 1000))
     parts = iter([b"x" * 400] * 3)
     assert client.post(PATH, content=b"x" * 1001).status_code == room.TOO_LARGE
     assert client.post(PATH, content=parts).status_code == room.TOO_LARGE
@@ -56,14 +65,14 @@ def test_what_is_too_large_is_refused_announced_or_not(monkeypatch):
 
 def test_pieces_of_any_size_arrive_whole(monkeypatch):
     found = []
-    client = client_of(monkeypatch, Snapshots(lambda path: found.append(path.read_bytes()) or "{}"))
+    client = client_of(monkeypatch, Snapshots(lambda file: found.append(file.read()) or "{}"))
     whole = bytes(range(256)) * 10_000
     client.post(PATH, content=iter([whole[:7], whole[7:1_500_000], whole[1_500_000:]]))
     assert found == [whole]
 
 
 def test_a_browser_may_send_five_in_a_minute(monkeypatch):
-    client = client_of(monkeypatch, Snapshots(lambda _path: "{}"))
+    client = client_of(monkeypatch, Snapshots(lambda _file: "{}"))
     found = []
     for _each in range(5):  # it asks, and then it sends
         found += [client.get(PATH).status_code, client.post(PATH, content=b"x").status_code]
@@ -85,7 +94,7 @@ def test_one_is_read_at_a_time_beside_the_teacher_s_and_a_slow_or_lost_one_leave
     monkeypatch, limit
 ):
     monkeypatch.setattr(room, limit, 0.05)
-    snapshots = Snapshots(lambda _path: "{}")
+    snapshots = Snapshots(lambda _file: "{}")
 
     async def post(*messages, host=HOSTS[0]):
         left = list(messages)
@@ -109,7 +118,7 @@ def test_one_is_read_at_a_time_beside_the_teacher_s_and_a_slow_or_lost_one_leave
 
 
 def test_a_full_disk_is_said(monkeypatch):
-    def full(_path):
+    def full(_file):
         raise OSError(28, "No space left on device")
 
     answer = client_of(monkeypatch, Snapshots(full)).post(PATH, content=b"x")
@@ -129,3 +138,42 @@ def test_the_part_has_a_word_for_every_refusal():
     assert {str(each) for each in statuses} <= set(WORDS)
     script = Path(room.__file__).parents[1] / "components" / "large_file" / "large_file.js"
     assert "words[request.status]" in script.read_text(encoding="utf-8")
+
+
+def readers_of(server):
+    """Return the processes that read a snapshot, whoever started them."""
+    folder = {"B2G_STATE_DIR": str(server.state)}
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        with contextlib.suppress(psutil.Error):
+            is_reader = PROGRAM in (process.info["cmdline"] or ())
+            if is_reader and folder.items() <= process.environ().items():
+                found.append(process)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("when", "ends"),
+    [("while it comes", "kill"), ("while it is read", "terminate"), ("while it is read", "kill")],
+)
+def test_a_server_that_is_stopped_leaves_neither_file_nor_process(tmp_path, ends, when):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    blocks = [{"size": 0, "state": "inactive"}] * 10_000  # small to send, endless to read
+    endless = pickle.dumps({"segments": [{"address": 0, "total_size": 0, "blocks": blocks}] * 9999})
+    environment = {**os.environ, "TMPDIR": str(temporary), "TEMP": str(temporary)}
+    with (
+        running_server(tmp_path, environment=environment) as server,
+        socket.create_connection((server.address, server.port)) as line,
+    ):
+        host, more = f"{server.address}:{server.port}", 1000 * (when == "while it comes")
+        head = f"POST {PATH} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(endless) + more}"
+        line.sendall(head.encode() + b"\r\n\r\n" + endless)
+        if more:
+            time.sleep(1)
+        else:
+            wait_until(lambda: readers_of(server))
+        getattr(server.process, ends)()
+        server.process.wait(PATIENCE)
+        wait_until(lambda: not readers_of(server))
+        assert max([each.stat().st_size for each in temporary.iterdir()], default=0) < len(endless)

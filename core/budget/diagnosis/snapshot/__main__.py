@@ -1,18 +1,21 @@
-"""Print as one line of JSON what a memory snapshot says: `python -m ... PATH BYTES_OF_MEMORY`."""
+"""Print as one line of JSON what a memory snapshot says: `python -m ... BYTES < SNAPSHOT`."""
 
 import gc
 import json
+import os
 import pickle
 import sys
+import threading
+import time
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, BinaryIO, Final, NoReturn
 
 from core.budget.diagnosis.snapshot.answer import MAX_SECONDS
 from core.budget.diagnosis.snapshot.history import summarize
 from core.budget.diagnosis.snapshot.stacks import MAX_NAME, text
 
+_LOOK_SECONDS: Final = 0.2
 # What a damaged pickle makes of the unpickler, and another dict of what goes through it.
 _DAMAGE: Final = (
     pickle.UnpicklingError, EOFError, ArithmeticError, AttributeError, ImportError, LookupError,
@@ -47,11 +50,18 @@ def limit(num_bytes: int) -> None:
             resource.setrlimit(kind, (most, most))
 
 
-def answer(path: Path) -> dict[str, Any]:
+def end_with_parent() -> None:
+    """End this process once that which started it is gone; Windows does not tell."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
+    os._exit(1)
+
+
+def answer(file: BinaryIO) -> dict[str, Any]:
     """Return what a file says, or its problem."""
     try:
-        with path.open("rb") as file:
-            dump = DataUnpickler(file).load()
+        dump = DataUnpickler(file).load()
     except CodeInPickleError as error:
         return {"problem": "globals", "name": text(str(error))[:MAX_NAME]}
     except _DAMAGE:
@@ -65,12 +75,13 @@ def answer(path: Path) -> dict[str, Any]:
         return {"problem": "fields"}
 
 
-def main(path: str, memory: str) -> None:
+def main(memory: str) -> None:
     """Print the answer within so many bytes of memory."""
+    threading.Thread(target=end_with_parent, daemon=True).start()
     gc.disable()  # a million small objects are built, and none of them is garbage
     limit(int(memory))
     try:
-        line = json.dumps(answer(Path(path)))
+        line = json.dumps(answer(sys.stdin.buffer))
     except MemoryError:
         line = json.dumps({"problem": "memory"})
     sys.stdout.write(line)

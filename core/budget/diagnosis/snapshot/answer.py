@@ -8,23 +8,30 @@ its time and its memory; what comes back is one line of JSON. Needs no torch.
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, BinaryIO, Final, Literal
 
 from core.budget.table import read_table
-from core.language import _
+from core.language import N_, _
 from core.units import GIB, MIB, format_bytes
 
 MAX_BYTES: Final = 256 * MIB
 MAX_SECONDS: Final = 10
 MAX_MEMORY: Final = 3 * GIB // 2
+_LOOK_SECONDS: Final = 0.1  # between two looks at its memory
 _ROOT: Final = Path(__file__).parents[4]
 
 Category = Literal["forward", "backward", "optimizer", "setup", "other", "unknown", "before"]
-CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)
-"""Where a block was allocated; of `unknown` no stack was recorded, `before` is older than that."""
+CATEGORIES: Final[Mapping[Category, str]] = {
+    "before": N_("before the recording"), "setup": N_("model set-up"),
+    "optimizer": N_("optimizer step"), "forward": N_("forward"), "backward": N_("backward"),
+    "other": N_("other code"), "unknown": N_("no stack recorded"),
+}  # fmt: skip
+"""Where a block was allocated, in words."""
 
 PROBLEMS: Final[Mapping[str, str]] = read_table(__file__)
 
@@ -117,29 +124,65 @@ class Snapshot:
         return self.idle - self.in_empty
 
     @property
+    def at_end(self) -> Point:
+        """What was held when the snapshot was taken."""
+        return self.points[-1] if self.points else self.peak
+
+    @property
     def at_start(self) -> int:
         """Bytes in tensors before the first event: the recording does not know their beginning."""
         return self.points[0].active if self.points else 0
 
 
-def read_in_child(path: Path, *, seconds: float = MAX_SECONDS, memory: int = MAX_MEMORY) -> str:
+def read_in_child(
+    file: Path | BinaryIO, *, seconds: float = MAX_SECONDS, memory: int = MAX_MEMORY
+) -> str:
     """Return as JSON what the file says, or its problem; never what the file wants to be.
 
     Args:
-        path: A file of at most `MAX_BYTES`; who calls has looked.
+        file: Of at most `MAX_BYTES`, or it opened, at its beginning; who calls has looked.
         seconds: After these the reading process is ended.
-        memory: Bytes of address space that it may have, where the system can hold it to that.
+        memory: Bytes that it may have: of address space where the system holds it to that, else
+            of what it is seen to use.
     """
-    command = [sys.executable, "-m", "core.budget.diagnosis.snapshot", str(path), str(memory)]
-    try:
-        child = subprocess.run(  # noqa: S603  our own module
-            command, cwd=_ROOT, capture_output=True, timeout=seconds, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return json.dumps({"problem": "late", "seconds": seconds})
-    if child.returncode != 0:
-        return json.dumps({"problem": "failed"})
-    return child.stdout.decode("ascii")
+    command = [sys.executable, "-m", "core.budget.diagnosis.snapshot", str(memory)]
+    with file.open("rb") if isinstance(file, Path) else nullcontext(file) as opened:
+        return watched(command, opened, seconds, memory)
+
+
+def watched(command: Sequence[str], file: BinaryIO, seconds: float, memory: int) -> str:
+    """Return what a process prints that reads a file, or as JSON why it was ended.
+
+    It is looked at from outside, since neither Windows nor macOS limits the memory of a process.
+    """
+    until = time.monotonic() + seconds
+    with subprocess.Popen(  # noqa: S603  our own module
+        command, cwd=_ROOT, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as child:
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    printed = child.communicate(timeout=_LOOK_SECONDS)[0]
+                    break
+                if time.monotonic() > until:
+                    return json.dumps({"problem": "late", "seconds": seconds})
+                if _memory_of(child.pid) > memory:
+                    return json.dumps({"problem": "memory"})
+        finally:
+            child.kill()
+    return printed.decode("ascii") if child.returncode == 0 else json.dumps({"problem": "failed"})
+
+
+def _memory_of(pid: int) -> int:
+    """Return the bytes of memory that a process has now; 0 if it is gone."""
+    import psutil  # the process that reads needs none
+
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        # On Windows the Python of an environment starts the one that works.
+        all_of_it = [process, *(process.children() if psutil.WINDOWS else ())]
+        return sum(each.memory_info().rss for each in all_of_it)
+    return 0
 
 
 def as_snapshot(answer: str) -> Snapshot:

@@ -8,7 +8,9 @@ the size of a block is that, rounded up.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any, Final
 
 from core.budget.diagnosis.snapshot.answer import CATEGORIES, Block, Category, Point, Snapshot
@@ -19,6 +21,7 @@ MOST_KINDS: Final = 16  # torch knows ten
 NUM_BUCKETS: Final = 200  # of the recorded time; each gives at most three points
 _MOST: Final = 2**63
 _SIGNS: Final = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
+_PLACES: Final = {name: place for place, name in enumerate(CATEGORIES)}
 
 Row = Mapping[str, Any]  # a segment, a block or an event
 
@@ -30,40 +33,6 @@ class Live:
     num_bytes: int
     category: Category
     frames: Frames = ()
-
-
-@dataclass(slots=True)
-class Held:
-    """What is in use and what is reserved while the events go by."""
-
-    live: dict[int, Live]
-    reserved: int
-    amounts: Counter[str] = field(default_factory=Counter)
-    active: int = 0  # their sum
-
-    def __post_init__(self) -> None:
-        for each in self.live.values():
-            self._add(each.category, each.num_bytes)
-
-    def put(self, address: int, block: Live) -> None:
-        """Count a block that was allocated."""
-        self.drop(address)  # it was freed, and that event is lost
-        self.live[address] = block
-        self._add(block.category, block.num_bytes)
-
-    def drop(self, address: int) -> None:
-        """Count a block that was freed."""
-        if block := self.live.pop(address, None):
-            self._add(block.category, -block.num_bytes)
-
-    def _add(self, category: str, num_bytes: int) -> None:
-        self.amounts[category] += num_bytes
-        self.active += num_bytes
-
-    def point(self, event: int, micros: int) -> Point:
-        """Return what is held now."""
-        amounts = tuple(self.amounts[each] for each in CATEGORIES)
-        return Point(event=event, micros=micros, reserved=self.reserved, amounts=amounts)
 
 
 def whole(value: object) -> int:
@@ -96,14 +65,16 @@ def summarize(dump: Row) -> Snapshot:
 def _of_device(segments: Sequence[Row], events: Sequence[Row]) -> dict[str, Any]:
     stacks, reserved = Stacks(), _reserved(segments)
     end = dict(_in_use(segments, stacks))
-    actions = Counter(event["action"] for event in events)
+    actions = Counter(map(itemgetter("action"), events))
     is_told = any(actions[each] for each in ("free_completed", *_SIGNS))
     if actions["alloc"] or (is_told and len(events) > 1):  # a lone end is no recorded time
         history = History(events, end, reserved, stacks)
         points, peak, live = history.points, history.peak, history.live_at_peak()
-        gap = history.end - sum(each.num_bytes for each in end.values())
+        gap = points[-1].active - sum(each.num_bytes for each in end.values())
     else:
-        points, peak, live, gap = [], Held(end, reserved).point(0, 0), end, 0
+        amounts = amounts_of(end.values())
+        peak = Point(event=0, micros=0, reserved=reserved, amounts=amounts)
+        points, live, gap = [], end, 0
     ooms = [each for each in events if each["action"] == "oom"]
     largest = sorted(live.values(), key=lambda each: -each.num_bytes)[:MOST_BLOCKS]
     return {
@@ -160,96 +131,109 @@ def _frames(block: Row) -> Frames:
 
 
 class History:
-    """The recorded time of one GPU: from its end, which is known, to its start, and forward."""
+    """The recorded time of one GPU, gone through once: what was before it is known at its end."""
 
     def __init__(
         self, events: Sequence[Row], end: Mapping[int, Live], reserved: int, stacks: Stacks
     ) -> None:
-        """Go through all events once."""
+        """Go through all events."""
         self._events, self._stacks = events, stacks
-        self._start = _at_start(events, end)
-        moves = ((_SIGNS.get(each["action"], 0), each) for each in events)
-        self._reserved = reserved - sum(sign * whole(each["size"]) for sign, each in moves if sign)
-        if self._reserved < 0:
+        self._sizes = _wholes([event["size"] for event in events])
+        self._addresses = _wholes([event.get("addr", 0) for event in events])
+        self._start: dict[int, Live] = {}  # what was in use before the first event
+        # What each event changed, in bytes: in tensors, of which category, and reserved.
+        self._changes, self._whose, self._moves = list[int](), list[int](), list[int]()
+        self._lost: dict[int, tuple[int, int]] = {}  # blocks whose end was not recorded
+        seen = self._go()
+        self._start |= {place: each for place, each in end.items() if place not in seen}
+        at_start = reserved - sum(self._moves)
+        if at_start < 0:
             raise ValueError("the events gave back more than was ever reserved")
-        held = self._held()
-        thinned, number, micros = Thinned(len(events), held.point(0, 0)), 0, 0
-        for number, micros in self._go(held):
-            thinned.add(number, micros, held)
-        self.end = held.active
-        self.points: Sequence[Point] = thinned.finished(held.point(number, micros))
+        self.points: Sequence[Point] = list(self._points(at_start))
         self.peak = max(self.points, key=lambda each: each.active)
 
     def live_at_peak(self) -> Mapping[int, Live]:
         """Return the blocks in use at the peak: the events up to it, once more."""
-        held = self._held()
-        for number, _micros in self._go(held) if self.peak.event else ():
-            if number == self.peak.event:
-                break
-        return held.live
-
-    def _held(self) -> Held:
-        return Held(dict(self._start), self._reserved)
-
-    def _go(self, held: Held) -> Iterator[tuple[int, int]]:
-        """Do each event to `held`; yield its number and the microseconds since the first."""
-        start = whole(self._events[0].get("time_us", 0))
-        for number, event in enumerate(self._events, 1):
-            action = event["action"]
+        begun: dict[int, int | None] = dict.fromkeys(self._start)
+        for number in range(self.peak.event):
+            action = self._events[number]["action"]
             if action == "alloc":
-                frames = event.get("frames") or ()
-                block = Live(whole(event["size"]), self._stacks.category(frames), frames)
-                held.put(whole(event["addr"]), block)
+                begun[self._addresses[number]] = number
             elif action == "free_completed":
-                held.drop(whole(event["addr"]))
-            elif sign := _SIGNS.get(action, 0):
-                held.reserved += sign * whole(event["size"])
-            yield number, max(whole(event.get("time_us", start)) - start, 0)
+                begun.pop(self._addresses[number], None)
+        return {
+            address: self._start[address] if number is None else self._block(number)
+            for address, number in begun.items()
+        }
+
+    def _block(self, number: int) -> Live:
+        frames = self._events[number].get("frames") or ()
+        return Live(self._sizes[number], self._stacks.category(frames), frames)
+
+    def _go(self) -> Mapping[int, tuple[int, int] | None]:
+        """Note what each event changes; return each block of its addresses, None of a freed one."""
+        known: dict[int, tuple[int, int] | None] = {}
+        for event, address, size in zip(self._events, self._addresses, self._sizes, strict=True):
+            action, change, category = event["action"], 0, 0
+            if action == "alloc":
+                category = _PLACES[self._stacks.category(event.get("frames") or ())]
+                change = size
+                if old := known.get(address):
+                    self._lost[len(self._changes)] = old
+                    change -= old[0]
+                known[address] = size, category
+            elif action == "free_completed":
+                if address not in known:
+                    self._start[address] = Live(size, "before")
+                old = known.get(address, (size, _PLACES["before"]))
+                change, category = (-old[0], old[1]) if old else (0, 0)
+                known[address] = None
+            self._changes.append(change)
+            self._whose.append(category)
+            self._moves.append(_SIGNS.get(action, 0) * size)
+        return known
+
+    def _points(self, at_start: int) -> Iterator[Point]:
+        """Yield the start, the end, and what is lowest, highest and most reserved between them."""
+        reserved = list(accumulate(self._moves, initial=at_start))
+        amounts, done = amounts_of(self._start.values()), 0
+        start = whole(self._events[0].get("time_us", 0))
+        for event in sorted(self._chosen(reserved)):
+            for number in range(done, event):
+                place = self._whose[number]
+                amounts[place] += self._changes[number]
+                if number in self._lost:
+                    size, lost = self._lost[number]
+                    amounts[lost] -= size
+                    amounts[place] += size
+            done = event
+            micros = whole(self._events[max(event - 1, 0)].get("time_us", start)) - start
+            yield Point(
+                event=event, micros=max(micros, 0), reserved=reserved[event], amounts=tuple(amounts)
+            )
+
+    def _chosen(self, reserved: Sequence[int]) -> set[int]:
+        active = list(accumulate(self._changes, initial=0))  # more than at the start
+        chosen, width = {0, len(self._events)}, -(-len(self._events) // NUM_BUCKETS)
+        for first in range(1, len(active), width):
+            for values, furthest in ((active, min), (active, max), (reserved, max)):
+                bucket = values[first : first + width]
+                chosen.add(first + bucket.index(furthest(bucket)))
+        return chosen
 
 
-def _at_start(events: Iterable[Row], end: Mapping[int, Live]) -> dict[int, Live]:
-    """Return what was in use before the first event: freed later, or still there at the end."""
-    allocated: set[int] = set()
-    freed: dict[int, Live] = {}
-    for event in events:
-        if event["action"] == "alloc":
-            allocated.add(whole(event["addr"]))
-        elif event["action"] == "free_completed":
-            address = whole(event["addr"])
-            if address not in allocated:
-                freed.setdefault(address, Live(whole(event["size"]), "before"))
-            allocated.discard(address)
-    return freed | {place: each for place, each in end.items() if place not in allocated}
+def amounts_of(blocks: Iterable[Live]) -> list[int]:
+    """Return the bytes of blocks by the places of `CATEGORIES`."""
+    sums = Counter[str]()
+    for each in blocks:
+        sums[each.category] += each.num_bytes
+    return [sums[name] for name in CATEGORIES]
 
 
-class Thinned:
-    """Points of a long time: the lowest, the highest and the most reserved of each bucket."""
-
-    def __init__(self, num_events: int, start: Point) -> None:
-        """Begin with what was held before the first event."""
-        self._width = -(-num_events // NUM_BUCKETS)
-        self._points, self._bucket = [start], [start] * 3
-        self._low = self._high = self._most = 0
-
-    def add(self, number: int, micros: int, held: Held) -> None:
-        """Look at what is held after an event."""
-        if (number - 1) % self._width == 0:
-            self._close()
-            self._bucket = [held.point(number, micros)] * 3
-            self._low = self._high = held.active
-            self._most = held.reserved
-        elif held.active < self._low:
-            self._low, self._bucket[0] = held.active, held.point(number, micros)
-        elif held.active > self._high:
-            self._high, self._bucket[1] = held.active, held.point(number, micros)
-        elif held.reserved > self._most:
-            self._most, self._bucket[2] = held.reserved, held.point(number, micros)
-
-    def finished(self, end: Point) -> Sequence[Point]:
-        """Return the points, once no more come; the end is one of them."""
-        self._close()
-        return [*self._points, *([end] if end.event > self._points[-1].event else [])]
-
-    def _close(self) -> None:
-        found = {each.event: each for each in self._bucket}
-        self._points += [found[event] for event in sorted(found) if event]
+def _wholes(values: list[Any]) -> list[int]:
+    """Return sizes or addresses, looked at together: there may be a million."""
+    if not set(map(type, values)) <= {int}:
+        raise ValueError("a size of a snapshot is a whole number")
+    for furthest in (min(values), max(values)):
+        whole(furthest)
+    return values

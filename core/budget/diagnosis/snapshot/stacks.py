@@ -21,19 +21,24 @@ _CALLS: Final = frozenset({"forward", "_call_impl", "_wrapped_call_impl"})
 
 
 class Stacks:
-    """The category of each stack; a frame is looked at once, however many stacks share it.
+    """The category of each stack; each is looked at once, and each frame, however many share it.
 
     Frames are known by their identity: they must live as long as this.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, Category | Literal[""]] = {}
+        self._stacks: dict[tuple[int, ...], Category] = {}
 
     def category(self, frames: Frames) -> Category:
         """Return who allocated: the innermost frame that tells; "unknown" without any."""
-        tags = list(map(self._known.get, map(id, frames)))  # a million stacks of sixty frames
-        if None in tags:
-            tags = [self._tag(frame) for frame in frames]
+        key = tuple(map(id, frames))  # a million stacks of sixty frames, of which few differ
+        if key not in self._stacks:
+            self._stacks[key] = self._find(frames)
+        return self._stacks[key]
+
+    def _find(self, frames: Frames) -> Category:
+        tags = [self._tag(frame) for frame in frames]
         telling = next((tag for tag in tags if tag and tag != "other"), None)
         if not telling:
             return "other" if "other" in tags else "unknown"

@@ -17,6 +17,7 @@ from core.budget.diagnosis.measured import (
     read_measured,
 )
 from core.budget.diagnosis.moments import step_totals
+from core.budget.diagnosis.sentences import measured_sentence
 from core.budget.planning.plan import Plan
 from core.budget.recipe import TrainingRecipe
 
@@ -99,3 +100,16 @@ def test_the_prediction_has_the_same_parts_and_all_bytes_of_the_peak_in_tensors(
 def test_what_is_no_measured_peak_is_refused_in_words(text, words):
     with pytest.raises(ValueError, match=words):
         read_measured(text)
+
+
+@pytest.mark.parametrize(
+    ("peak", "told"), [(0.5, "100 % more"), (2, "50 % less"), (1 / 178, "178 times as much"),
+                       (10, "10 times the"), (1e6, "1,000,000 times the")],
+)  # fmt: skip
+def test_two_peaks_that_have_nothing_in_common_are_told_in_times(peak, told):
+    expected = predicted(
+        Plan(spec=MODELS["llama-3.1-8b"], cluster=Cluster(device=DEVICES["h100-sxm"]))
+    )
+    nothing = dict.fromkeys(STATES, 0)
+    measured = MeasuredPeak(**nothing, peak=expected.amount * peak, reserved=0)
+    assert told in measured_sentence(measured, expected)

@@ -4,12 +4,22 @@ import json
 import os
 import pickle
 import struct
+import sys
+from dataclasses import asdict
 
 import pytest
 
-from core.budget.diagnosis.snapshot.answer import MAX_MEMORY, PROBLEMS, as_snapshot, read_in_child
+from core.budget.diagnosis.sentences import compared_moments, compared_sentence
+from core.budget.diagnosis.snapshot.answer import (
+    MAX_MEMORY,
+    PROBLEMS,
+    as_snapshot,
+    read_in_child,
+    watched,
+)
 from core.budget.diagnosis.snapshot.history import NUM_BUCKETS, summarize
 from core.budget.diagnosis.snapshot.stacks import Stacks, place_of
+from core.units import format_bytes
 from tests.core.budget.diagnosis.made_snapshot import (
     ENGINE,
     MODULE,
@@ -22,6 +32,8 @@ from tests.core.budget.diagnosis.made_snapshot import (
     two_steps,
     write,
 )
+
+PROGRAM = "core.budget.diagnosis.snapshot.__main__"
 
 
 def amounts(point):
@@ -256,7 +268,12 @@ def test_a_file_of_more_than_fifty_megabytes_is_read_within_the_limits(tmp_path)
     found = as_snapshot(read_in_child(path, seconds=120))
     assert found.actions["free_completed"] >= 60_000
     assert found.peak.active == max(active for active, _reserved in told(made))
-    assert problem(read_in_child(path, seconds=120, memory=100 * 2**20)) == "memory"
+    few = 100 * 2**20
+    assert problem(read_in_child(path, seconds=120, memory=few)) == "memory"
+    # The same where the system holds no process to its memory.
+    without = f"import sys; from {PROGRAM} import answer; answer(sys.stdin.buffer)"
+    with path.open("rb") as file:
+        assert problem(watched([sys.executable, "-c", without], file, 120, few)) == "memory"
 
 
 def test_a_file_that_takes_too_long_is_given_up(tmp_path):
@@ -269,7 +286,11 @@ def test_a_file_that_takes_too_long_is_given_up(tmp_path):
 
 
 def test_a_process_that_ends_without_a_word_is_told(tmp_path):
-    assert problem(read_in_child(tmp_path / "not-there.pickle")) == "failed"
+    with write(tmp_path / "made.pickle", {}).open("rb") as file:
+        assert (
+            problem(watched([sys.executable, "-c", "raise SystemExit(1)"], file, 9, 2**30))
+            == "failed"
+        )
     assert MAX_MEMORY == 1.5 * 2**30
     assert set(PROBLEMS) == {"globals", "broken", "fields", "empty", "memory", "late", "failed"}
 
@@ -308,3 +329,17 @@ def test_expandable_segments_are_told():
     assert not summarize(dump).is_expandable
     dump["segments"][0]["is_expandable"] = True
     assert summarize(dump).is_expandable
+
+
+def test_of_two_snapshots_the_change_of_the_peak_and_its_largest_category_are_told():
+    small, large = summarize(two_steps(num_layers=3).dump()), summarize(two_steps().dump())
+    plain = summarize(two_steps(with_history=False).dump())
+    small, large, plain = (as_snapshot(json.dumps(asdict(each))) for each in (small, large, plain))
+    more = format_bytes(large.peak.active - small.peak.active)
+    parts = [each.peak.by_category["forward"] for each in (large, small)]
+    for pair, word, sign in (((small, large), "above", "+"), ((large, small), "below", "−")):
+        told = compared_sentence(*pair)
+        assert f"{more} {word}" in told
+        assert f"forward alone {sign}{format_bytes(parts[0] - parts[1])}" in told
+    assert "alone" not in compared_sentence(plain, large), "no stacks tell it"
+    assert compared_moments(plain, large) == (plain.peak, large.points[-1])
