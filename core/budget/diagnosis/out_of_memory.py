@@ -233,8 +233,7 @@ def read_size(number: str, unit: str) -> Told:
     return Told(num_bytes=round(float(number) * size), error=error)
 
 
-def _read(text: str, num_texts: int) -> OutOfMemory:
-    told = _numbers(text)
+def _read(text: str, told: Mapping[str, Told], num_texts: int) -> OutOfMemory:
     allocated, reserved, idle = told.get("allocated"), told.get("reserved"), told.get("idle")
     if idle is None and allocated and reserved:
         idle = Told(
