@@ -91,6 +91,12 @@ def test_the_code_of_mixed_precision_runs_in_plain_torch(open_page, run_code):
     assert kept[1] < kept[0]
 
 
+def test_at_70b_every_preset_is_computed_and_its_code_prints_the_same(open_page, run_code):
+    app = open_page(KEY, recipes_tab="scale", recipes_size="70B", recipes_preset="half")
+    assert "46.7 GiB" in app.session_state["headline"]
+    assert "46.7 GiB, 24.20 s" in run_code(app)
+
+
 def test_the_question_is_answered_by_what_was_recorded(open_page):
     for preset in PRESETS:
         app = open_page(KEY, recipes_preset=preset, recipes_predict="true")

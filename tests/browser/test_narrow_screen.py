@@ -70,6 +70,25 @@ def test_a_picture_of_sizing_is_whole_on_a_phone_without_moving_it(new_page, vis
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
+def test_recipes_at_scale_are_named_above_their_bars_and_whole_on_a_phone(
+    new_page, visit, screenshot, lang
+):
+    page = new_page(width=390, height=844, lang=lang)
+    four = {"recipes_preset": "own", "recipes_axis": "precision"}
+    four["recipes_of_precision"] = "fp32,bf16,fp16,pure_bf16"
+    for chosen, size in (({}, "7B"), (four, "70B")):
+        query = {"recipes_tab": "scale", "recipes_size": size, **chosen}
+        drawn(visit(page, "/compare-recipes", **query))
+        page.wait_for_timeout(700)
+        screenshot(page, f"recipes-at-{size}-{lang}-390")
+        assert page.locator("[data-room]").count() == 0, size
+        assert narrow_look(page).faults() == [], size
+        share = page.evaluate(f"(plot => plot._fullLayout.xaxis._length / plot.clientWidth)"
+                              f"(document.querySelector('{CHART}'))")  # fmt: skip
+        assert share > 0.6, size
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_stands_in_a_square_of_the_map_is_no_wider_than_the_square(new_page, visit, lang):
     page = new_page(width=1024, height=768, lang=lang)
     for query in ({}, {"fits_all": "true"}, {"present": "1"}):

@@ -1,7 +1,7 @@
 """What two to four recipes can differ in, and the presets: comparisons whose gap was measured."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from core.budget.table import read_table
@@ -20,10 +20,11 @@ NUM_VALIDATED: Final = 64
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Option:
-    """One value of what differs: fields of the small run; `label` is a message id."""
+    """One value of what differs: in the small run, and in a budget at 7B; `label` a message id."""
 
     label: str
     run: Settings
+    budget: Settings = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,3 +14,9 @@ def code_of(comparison: Comparison) -> str:
         return str(_PROGRAMS["mixed"])
     settings = (f"{name}={getattr(comparison, name)!r}" for name in comparison.__slots__)
     return str(_PROGRAMS["race"]).format(settings=", ".join(settings))
+
+
+def code_at_scale(comparison: Comparison, size: str) -> str:
+    """Return Python that computes the same at a large size."""
+    text = str(_PROGRAMS["scale"])
+    return text.format(axis=comparison.axis, values=comparison.values, size=size)

@@ -2,10 +2,11 @@
 
 import pytest
 
+from core.budget.recipe import TrainingRecipe
 from core.train.recipes.choices import AXES, NUM_VALIDATED, PRESETS, Comparison
 
 
-def test_every_recipe_of_every_axis_is_a_run():
+def test_every_recipe_of_every_axis_is_a_run_and_a_budget():
     for axis, row in AXES.items():
         first = next(iter(row.options))
         for value in list(row.options)[1:]:
@@ -13,6 +14,7 @@ def test_every_recipe_of_every_axis_is_a_run():
             for option in comparison.options:
                 config = comparison.config(option)
                 assert config.eval_batches * config.batch_size == NUM_VALIDATED, (axis, value)
+                TrainingRecipe(**option.budget)
 
 
 def test_recipes_of_a_preset_differ_in_its_axis_alone():
