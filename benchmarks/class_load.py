@@ -46,14 +46,10 @@ class Dragged:
 
 DRAGGED = {
     "serving": Dragged(
-        page="serving",
-        key="plan_context_length_choice",
-        options=tuple(map(str, SERVED_CONTEXTS)),
+        page="serving", key="plan_context_length_choice", options=tuple(map(str, SERVED_CONTEXTS))
     ),
     "tensors": Dragged(
-        page="strides-and-views",
-        key="strides_columns_choice",
-        options=tuple(map(str, COLUMNS)),
+        page="strides-and-views", key="strides_columns_choice", options=tuple(map(str, COLUMNS))
     ),
 }
 

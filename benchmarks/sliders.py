@@ -151,11 +151,7 @@ def compare(other: Path, num_pairs: int, only: str) -> bool:
     """Print each slider against another checkout; return whether none is surely slower."""
     print(f"{'new picture, this checkout / ' + other.name:<62} {'ratio':>7} {'95 % interval':>17}")
     slower = []
-    with (
-        cold_server() as here,
-        cold_server(other) as there,
-        launched_browser() as browser,
-    ):
+    with cold_server() as here, cold_server(other) as there, launched_browser() as browser:
         for address, name in (row for row in SLIDERS if only in row[0]):
             urls = [f"http://127.0.0.1:{each}/{address}" for each in (here.port, there.port)]
             mean, low, high = interval(ratios(browser, urls, name, num_pairs))

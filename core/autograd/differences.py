@@ -265,12 +265,7 @@ def _along(gradient: Tensor, direction: Tensor) -> float:
 
 
 def _slope(
-    function: Function,
-    point: Leaves,
-    name: str,
-    gradient: Tensor,
-    direction: Tensor,
-    here: float,
+    function: Function, point: Leaves, name: str, gradient: Tensor, direction: Tensor, here: float
 ) -> _Slope:
     """Measure the central slope along a direction with two steps."""
     at = float((point[name].detach().abs() * direction.abs()).nan_to_num().max())

@@ -173,13 +173,7 @@ class _Watch:
 
     def _note(self, kind: EventKind, node: TorchNode | None, **more: Any) -> None:  # noqa: ANN401
         self._engine.moments.append(
-            Moment(
-                kind=kind,
-                node=node,
-                backward=self._number,
-                waiting=tuple(self._ready),
-                **more,
-            )
+            Moment(kind=kind, node=node, backward=self._number, waiting=tuple(self._ready), **more)
         )
 
     def _entering(self, node: TorchNode) -> Callable[[tuple[Tensor | None, ...]], None]:

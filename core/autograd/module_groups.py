@@ -111,10 +111,7 @@ def runs_of_neighbours(
 
 
 def with_repeats(
-    items: Mapping[str, Item],
-    arrows: Arrows,
-    groups: Groups,
-    expanded: Collection[str],
+    items: Mapping[str, Item], arrows: Arrows, groups: Groups, expanded: Collection[str]
 ) -> Groups:
     """Return the groups, identical modules of a list as one where that makes no circle."""
     lists: dict[str, dict[str, list[str]]] = {}

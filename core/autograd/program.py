@@ -28,10 +28,7 @@ _READS: Final = {"grad", "requires_grad", "is_leaf", "shape", "ndim", "dtype", "
 
 
 def capture_program(
-    source: str,
-    tensors: Mapping[str, Tensor],
-    limits: Limits = DEFAULT,
-    jacobian_of: str = "",
+    source: str, tensors: Mapping[str, Tensor], limits: Limits = DEFAULT, jacobian_of: str = ""
 ) -> Capture:
     """Run a program about gradients and return the graph that the engine ran.
 

@@ -5,12 +5,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
-_SYMBOLS: Final = {
-    "add_": ast.Add,
-    "sub_": ast.Sub,
-    "mul_": ast.Mult,
-    "div_": ast.Div,
-}
+_SYMBOLS: Final = {"add_": ast.Add, "sub_": ast.Sub, "mul_": ast.Mult, "div_": ast.Div}
 _FILLED: Final = {
     "zero_": "torch.zeros_like({x})",
     "fill_": "torch.full_like({x}, {value})",

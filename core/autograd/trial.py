@@ -99,11 +99,7 @@ class Trials:
             raise TimeUp
         grads = {name: x.grad for name, x in leaves.items() if x.is_leaf and x.grad is not None}
         return Trial(
-            message=message,
-            line=line,
-            roots=tuple(run.roots),
-            owners=run.owners(),
-            gradients=grads,
+            message=message, line=line, roots=tuple(run.roots), owners=run.owners(), gradients=grads
         )
 
     def guilty_writes(self, source: str) -> tuple[Write, ...]:

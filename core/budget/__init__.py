@@ -9,12 +9,8 @@ if TYPE_CHECKING:
     from core.budget.catalogue.hf_config import model_from_config as model_from_config
     from core.budget.catalogue.models import MODELS as MODELS
     from core.budget.compute.step_flops import step_flops as step_flops
-    from core.budget.fits.solve import (
-        largest_that_fits as largest_that_fits,
-    )
-    from core.budget.fits.solve import (
-        min_devices as min_devices,
-    )
+    from core.budget.fits.solve import largest_that_fits as largest_that_fits
+    from core.budget.fits.solve import min_devices as min_devices
     from core.budget.item import Formula as Formula
     from core.budget.item import Item as Item
     from core.budget.serving.kv_cache import kv_cache_bytes_per_token as kv_cache_bytes_per_token

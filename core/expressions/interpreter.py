@@ -140,11 +140,7 @@ def _is_of_tensors(value: Value) -> bool:
 
 class _Interpreter:
     def __init__(
-        self,
-        program: Program,
-        variables: dict[str, Value],
-        profile: Profile,
-        execution: Execution,
+        self, program: Program, variables: dict[str, Value], profile: Profile, execution: Execution
     ) -> None:
         self.variables = variables
         self.last: Value = None  # of the statements' values

@@ -48,7 +48,7 @@ SHAPES: Final = _methods(
     {
         "as_strided(size ints, stride ints, storage_offset int|None = None)": (
             lambda x, size, stride, offset: x.as_strided(as_tuple(size), as_tuple(stride), offset)
-        ),
+        )
     }
 )
 PARTS: Final = (
@@ -178,7 +178,7 @@ FACTS: Final = (
             "allclose(other tensor, rtol number = 1e-05, atol number = 1e-08, "
             "equal_nan bool = False)": lambda x, other, rtol, atol, equal_nan: bool(
                 x.isclose(other, rtol, atol, equal_nan).all()
-            ),
+            )
         }
     )
     | _methods("tolist()", is_written_out=True)

@@ -11,13 +11,7 @@ from torch import Tensor
 
 from core.expressions.error import ExpressionError, Span
 from core.expressions.functions import CONSTANTS, FUNCTIONS, GRADIENT_FUNCTIONS
-from core.expressions.grammar import (
-    PLAIN,
-    WITH_GRADIENTS,
-    WITH_WRITES,
-    WRITES_ELSEWHERE,
-    Syntax,
-)
+from core.expressions.grammar import PLAIN, WITH_GRADIENTS, WITH_WRITES, WRITES_ELSEWHERE, Syntax
 from core.expressions.methods import (
     GRADIENT_METHODS,
     GRADIENT_PROPERTIES,

@@ -60,10 +60,7 @@ UNARY: Final[dict[type[ast.unaryop], Call]] = _operators(
 INDEX: Final = Call(name="[]", parameters=(), run=operator.getitem)
 WRITE: Final = Call(name="[]=", parameters=(), run=operator.setitem, writes=True)
 RESET: Final = Call(
-    name=".grad = None",
-    parameters=(),
-    run=lambda x: setattr(x, "grad", None),
-    is_stateful=True,
+    name=".grad = None", parameters=(), run=lambda x: setattr(x, "grad", None), is_stateful=True
 )
 
 

@@ -154,10 +154,7 @@ GROUPS: Final[tuple[tuple[str, ...], ...]] = (
 COLORS: Final[Mapping[Mode, Mapping[str, str]]] = MappingProxyType(
     {
         mode: MappingProxyType(
-            {
-                **_PAGE[mode],
-                **{meaning: _HUES[mode][hue] for meaning, hue in _MEANINGS.items()},
-            }
+            {**_PAGE[mode], **{meaning: _HUES[mode][hue] for meaning, hue in _MEANINGS.items()}}
         )
         for mode in MODES
     }

@@ -4,13 +4,6 @@ Who asks decides: the language is looked up at every call through a provider, so
 of one server never see each other's words.
 """
 
-from core.language.catalogue import (
-    LANGUAGES,
-    N_,
-    _,
-    current_language,
-    install_provider,
-    ngettext,
-)
+from core.language.catalogue import LANGUAGES, N_, _, current_language, install_provider, ngettext
 
 __all__ = ["LANGUAGES", "N_", "_", "current_language", "install_provider", "ngettext"]

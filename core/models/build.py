@@ -9,13 +9,7 @@ from torch.nn import functional as F  # noqa: N812  the field's own name
 from torch.utils.checkpoint import checkpoint
 
 from core.language import _
-from core.models.attention import (
-    GroupedAttention,
-    LatentMixer,
-    Rotary,
-    make_norm,
-    rotary_angles,
-)
+from core.models.attention import GroupedAttention, LatentMixer, Rotary, make_norm, rotary_angles
 from core.models.feed_forward import FeedForward, MixtureOfExperts, SwiGLU
 from core.models.kernels import KERNELS, Kernels
 from core.models.spec import ModelSpec

@@ -41,8 +41,7 @@ SCHEMES: Final[Mapping[str, Scheme]] = {
     "kaiming": Scheme(N_("Kaiming"), 'nn.init.kaiming_normal_(w, nonlinearity="relu")'),
     "gpt2": Scheme(N_("GPT-2"), "nn.init.normal_(w, std=0.02)"),
     "gpt2_residual": Scheme(
-        N_("GPT-2, residual projections"),
-        "nn.init.normal_(w, std=0.02 * (2 * num_layers) ** -0.5)",
+        N_("GPT-2, residual projections"), "nn.init.normal_(w, std=0.02 * (2 * num_layers) ** -0.5)"
     ),
     "truncated": Scheme(
         N_("Truncated normal, ±3σ"),

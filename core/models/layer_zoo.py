@@ -33,12 +33,10 @@ LAYERS: Final[Mapping[str, ZooLayer]] = {
         f"nn.Linear({WIDTH}, {WIDTH})", N_("x @ weight.T + bias on the last dimension")
     ),
     "LayerNorm": ZooLayer(
-        f"nn.LayerNorm({WIDTH})",
-        N_("mean 0 and variance 1 over the last dimension of each token"),
+        f"nn.LayerNorm({WIDTH})", N_("mean 0 and variance 1 over the last dimension of each token")
     ),
     "RMSNorm": ZooLayer(
-        f"nn.RMSNorm({WIDTH})",
-        N_("divides each token by its root mean square; no mean, no bias"),
+        f"nn.RMSNorm({WIDTH})", N_("divides each token by its root mean square; no mean, no bias")
     ),
     "Dropout": ZooLayer(
         f"nn.Dropout({DROPOUT})",

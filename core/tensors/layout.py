@@ -138,12 +138,7 @@ def contiguous(shape: Sequence[int], itemsize: int = 4) -> Layout:
 
 def fresh(x: Layout) -> Layout:
     """Return the layout of a copy in row order."""
-    return replace(
-        x,
-        stride=contiguous_strides(x.shape),
-        offset=0,
-        storage_bytes=x.num_bytes,
-    )
+    return replace(x, stride=contiguous_strides(x.shape), offset=0, storage_bytes=x.num_bytes)
 
 
 def trace_index(

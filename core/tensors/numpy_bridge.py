@@ -28,18 +28,12 @@ _PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
         "x = np.array([3.0])\n(x**2).backward()",
         "x = torch.tensor([3.0], requires_grad=True)\n(x**2).backward()\nx.grad",
     ),
-    N_("devices"): (
-        'np.zeros(3, device="meta")',
-        'torch.zeros(3, device="meta").device',
-    ),
+    N_("devices"): ('np.zeros(3, device="meta")', 'torch.zeros(3, device="meta").device'),
     N_("narrow dtypes"): (
         "np.array([0.1]).astype(np.bfloat16)",
         "torch.tensor([0.1], dtype=torch.bfloat16).dtype",
     ),
-    N_("float32 by default"): (
-        "np.array([0.1]).dtype",
-        "torch.tensor([0.1]).dtype",
-    ),
+    N_("float32 by default"): ("np.array([0.1]).dtype", "torch.tensor([0.1]).dtype"),
     N_("a graph of what runs"): (
         "torch.fx.symbolic_trace(lambda x: np.sin(x))",
         "torch.fx.symbolic_trace(lambda x: torch.sin(x)).graph",

@@ -52,9 +52,7 @@ def permute(x: Layout, dims: Sequence[int]) -> Layout:
     if sorted(order) != list(range(x.ndim)):
         raise ValueError(f"{tuple(dims)} does not name each of {x.ndim} dimensions once")
     return replace(
-        x,
-        shape=tuple(x.shape[dim] for dim in order),
-        stride=tuple(x.stride[dim] for dim in order),
+        x, shape=tuple(x.shape[dim] for dim in order), stride=tuple(x.stride[dim] for dim in order)
     )
 
 

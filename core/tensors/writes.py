@@ -127,9 +127,7 @@ def _written(step: Step) -> Layout:
 def _overlap(step: Step) -> Overlap:
     layout = _written(step)
     return Overlap(
-        text=step.text,
-        num_elements=layout.numel,
-        num_addresses=len(np.unique(layout.addresses())),
+        text=step.text, num_elements=layout.numel, num_addresses=len(np.unique(layout.addresses()))
     )
 
 

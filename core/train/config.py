@@ -13,14 +13,7 @@ from core.models.spec import ModelSpec
 JSON = dict[str, Any]
 TokenizerName = Literal["character", "byte", "bpe"]
 PrecisionName = Literal[
-    "auto",
-    "fp32",
-    "bf16",
-    "bf16_fp32_attention",
-    "fp16",
-    "fp16_unscaled",
-    "pure_bf16",
-    "pure_fp16",
+    "auto", "fp32", "bf16", "bf16_fp32_attention", "fp16", "fp16_unscaled", "pure_bf16", "pure_fp16"
 ]
 OptimizerName = Literal["adamw", "adam", "sgd", "momentum", "rmsprop", "adagrad", "muon"]
 ScheduleName = Literal["cosine", "linear", "constant", "step"]

@@ -104,7 +104,7 @@ SHARED = {"stop", "set_learning_rate_multiplier"}  # one process of several cann
 LIMITS = {"set_learning_rate_multiplier": (0.0, 100.0), "set_max_steps_per_second": (0.1, 1000.0)}
 
 LOOK_SECONDS = 0.2  # between two looks for commands
-STATE_SECONDS = 0.5  # between two writes of state.json
+STATE_SECONDS = 2.0  # between two writes of state.json: to replace a file can take 5 ms
 RESIDENT_SECONDS = 1.0  # between two questions for the memory of the process
 IDLE_SECONDS = 0.02
 MOST_OWED = 32  # steps whose numbers an accelerator may owe

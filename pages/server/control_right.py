@@ -119,9 +119,7 @@ def visitor(host: str, headers: Mapping[str, str], cookies: Mapping[str, str]) -
     name = browsers().read(cookies.get(COOKIE, ""))
     teaches = bool(host) and peer_of(host, headers).is_here
     return Visitor(
-        address=counted_address(host),
-        browser=name,
-        teaches=teaches or classroom().is_teacher(name),
+        address=counted_address(host), browser=name, teaches=teaches or classroom().is_teacher(name)
     )
 
 

@@ -78,9 +78,7 @@ def _teacher() -> None:
         if held
         else _("You control the runs: this browser is on the server's own computer.")
     )
-    st.caption(
-        _("Browsers that gave the PIN: {count}").format(count=classroom().num_admitted),
-    )
+    st.caption(_("Browsers that gave the PIN: {count}").format(count=classroom().num_admitted))
     st.session_state[_SANDBOX] = classroom().sandbox_allowed
     st.toggle(_("Students may train small runs of their own"), key=_SANDBOX, on_change=_allow)
     if held:

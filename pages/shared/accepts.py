@@ -67,10 +67,7 @@ def one_of(options: Sequence[T], default: T) -> Accepts[T]:
     if default not in options or len(by_word) != len(options):
         raise ValueError(f"{default!r} must be one of {list(options)}, each written differently")
     return Accepts(
-        read=by_word.get,
-        write=str,
-        allowed=lambda: choices_text(list(by_word)),
-        default=default,
+        read=by_word.get, write=str, allowed=lambda: choices_text(list(by_word)), default=default
     )
 
 

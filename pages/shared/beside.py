@@ -183,11 +183,7 @@ def _legend(names: tuple[str, str]) -> tuple[str, str]:
 
 
 def _draw_bars(
-    drawing: Drawing,
-    rows: Sequence[tuple[int, Pair]],
-    axis: str,
-    names: Sequence[str],
-    look: Look,
+    drawing: Drawing, rows: Sequence[tuple[int, Pair]], axis: str, names: Sequence[str], look: Look
 ) -> None:
     """Add A's bars and B's; what a side lacks has no bar and a dash."""
     for side, label in enumerate(names):

@@ -18,13 +18,7 @@ from core.budget import Item
 from core.figures.picture import Picture
 from core.language import _
 from pages.shared import accepts, compare
-from pages.shared.answer import (
-    HEADLINE,
-    explained_number,
-    forget_caveats,
-    headline,
-    with_caveats,
-)
+from pages.shared.answer import HEADLINE, explained_number, forget_caveats, headline, with_caveats
 from pages.shared.charts import show_chart
 from pages.shared.header import page_header, tabs_place
 from pages.shared.inputs import Inputs

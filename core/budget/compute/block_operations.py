@@ -166,11 +166,7 @@ def _recurrent(
 
 
 def _latent(
-    spec: ModelSpec,
-    latent: LatentAttention,
-    sizes: dict[str, Number],
-    rows: int,
-    phase: Phase,
+    spec: ModelSpec, latent: LatentAttention, sizes: dict[str, Number], rows: int, phase: Phase
 ) -> tuple[Operation, ...]:
     """Return latent attention: spread out in prefill, in the compressed width in decode."""
     item_bytes, heads = float(sizes["item_bytes"]), spec.num_heads

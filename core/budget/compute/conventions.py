@@ -104,11 +104,7 @@ def six_nd_ratio(spec: ModelSpec, seq_len: int, *, causal: bool) -> Item:
         ValueError: If the length is out of range.
     """
     forward = forward_flops(spec, seq_len, seq_len, causal=causal)
-    values = {
-        "forward": forward.amount,
-        "num_params": counts(spec).active,
-        "num_tokens": seq_len,
-    }
+    values = {"forward": forward.amount, "num_params": counts(spec).active, "num_tokens": seq_len}
     ratio = item(N_("exact / 6ND"), RATIO, values, unit="×", kind=forward.kind, source=_RATIO)
     return as_guessed(ratio, spec)
 

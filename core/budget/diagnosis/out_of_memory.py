@@ -25,7 +25,7 @@ _UNITS: Final = {
 _SIZE: Final = r"(?<![\d.])(\d{1,18}(?:\.\d{1,9})?) ?(bytes|[KMG]i?B|B)\b"
 _STARTS: Final = re.compile(
     r"(?:CUDA|HIP|XPU|NPU) out of memory|MPS backend out of memory|DefaultCPUAllocator|"
-    r"[Tt]ried to allocate|Invalid buffer size: \d",
+    r"[Tt]ried to allocate|Invalid buffer size: \d"
 )
 _FIELDS: Final = {
     "requested": rf"(?:[Tt]ried to allocate|Invalid buffer size:) {_SIZE}",

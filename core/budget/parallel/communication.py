@@ -114,11 +114,7 @@ def _speed(cluster: Cluster, axis: Axis) -> float:
 
 
 def _by_axis(
-    name: str,
-    found: tuple[Transfer, ...],
-    line: Callable[[Transfer], Item],
-    unit: str,
-    source: str,
+    name: str, found: tuple[Transfer, ...], line: Callable[[Transfer], Item], unit: str, source: str
 ) -> Item:
     axes = [
         total(label, lines, source=source)

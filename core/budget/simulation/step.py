@@ -18,13 +18,7 @@ from core.budget.catalogue.precisions import PRECISIONS
 from core.budget.recipe import TrainingRecipe
 from core.budget.simulation.cases import check_case
 from core.budget.simulation.changes import Watch, use_adapters, use_autocast, use_checkpointing
-from core.budget.simulation.timeline import (
-    BACKWARD,
-    FORWARD,
-    OPTIMIZER,
-    RECOMPUTE,
-    StepTimeline,
-)
+from core.budget.simulation.timeline import BACKWARD, FORWARD, OPTIMIZER, RECOMPUTE, StepTimeline
 from core.budget.simulation.tracker import StorageTracker, watch_modules, watch_saved
 from core.models.build import build_model
 from core.models.spec import ModelSpec

@@ -4,13 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from core.budget.catalogue.hf_config import (
-    STORED,
-    kind_of,
-    language_part,
-    layout_of,
-    read_config,
-)
+from core.budget.catalogue.hf_config import STORED, kind_of, language_part, layout_of, read_config
 from core.budget.catalogue.hf_fields import Config, shown
 from core.budget.weights.parameters import counts
 from core.language import _, ngettext

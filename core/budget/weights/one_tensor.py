@@ -55,9 +55,7 @@ def read_shape(text: str) -> tuple[int, ...]:
     if not 1 <= math.prod(shape) <= MAX_NUMBERS:
         raise ValueError(
             _("A tensor of {shape} has {count} numbers; it must have 1 to {most}.").format(
-                shape=shape_text(shape),
-                count=f"{math.prod(shape):,}"[:40],
-                most=f"{MAX_NUMBERS:,}",
+                shape=shape_text(shape), count=f"{math.prod(shape):,}"[:40], most=f"{MAX_NUMBERS:,}"
             )
         )
     return shape

@@ -254,11 +254,7 @@ def _latent_sizes(latent: LatentAttention) -> dict[str, Number]:
 
 
 def _indexer_sizes(indexer: Indexer) -> dict[str, Number]:
-    return {
-        "index_heads": indexer.num_heads,
-        "index_dim": indexer.head_dim,
-        "top_k": indexer.top_k,
-    }
+    return {"index_heads": indexer.num_heads, "index_dim": indexer.head_dim, "top_k": indexer.top_k}
 
 
 def _recurrent_sizes(recurrent: Recurrent, share: Share) -> dict[str, Number]:

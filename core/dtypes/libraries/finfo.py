@@ -32,7 +32,7 @@ class FinfoRow:
 _REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("float8_e5m2fnuz", "eps"): N_(
         "torch is wrong: 1.0 is followed by 1.25, so that the gap is 0.25"
-    ),
+    )
 }
 _NOT_THERE: Final = N_("torch.finfo has no such field")
 _NOT_MADE: Final = N_("torch knows the dtype by name only")

@@ -109,11 +109,7 @@ def _try(name: str, subject: Subject, operation: str) -> OperationRow:
         expected = 1  # True + True is True
     message = complaint(lambda: act(subject), expected)[:_MESSAGE_LENGTH]
     return OperationRow(
-        dtype=name,
-        device=subject.device,
-        operation=operation,
-        works=not message,
-        message=message,
+        dtype=name, device=subject.device, operation=operation, works=not message, message=message
     )
 
 

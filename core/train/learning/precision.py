@@ -13,10 +13,7 @@ from core.machine import usable_cores
 from core.train.config import DeviceName, PrecisionName
 
 # Nothing is kept in fp32, neither master weights nor moments; nobody uses autocast.
-PURE: Final[Mapping[str, torch.dtype]] = {
-    "pure_bf16": torch.bfloat16,
-    "pure_fp16": torch.float16,
-}
+PURE: Final[Mapping[str, torch.dtype]] = {"pure_bf16": torch.bfloat16, "pure_fp16": torch.float16}
 
 
 def pick_device(name: DeviceName) -> torch.device:

@@ -79,10 +79,7 @@ SURFACES: Final[Mapping[str, Surface]] = MappingProxyType(
             title=N_("Rosenbrock's valley"),
             formula="(1 - x)**2 + 100*(y - x*x)**2",
             loss=lambda x, y: (1 - x) * (1 - x) + 100 * (y - x * x) * (y - x * x),
-            gradient=lambda x, y: (
-                -2 * (1 - x) - 400 * x * (y - x * x),
-                200 * (y - x * x),
-            ),
+            gradient=lambda x, y: (-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)),
             start=(-1.5, 1.0),
             minima=((1.0, 1.0),),
             window=(-2.0, 2.0, -0.8, 2.6),

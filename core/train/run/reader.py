@@ -9,14 +9,7 @@ import numpy as np
 from core.language import N_
 from core.train.run.directory import EVENTS_FILE, METRICS_FILE, read_info
 from core.train.run.events import Event, parse_lines
-from core.train.run.records import (
-    HEADER,
-    NO_RECORDS,
-    RECORD,
-    Records,
-    check_header,
-    parse_records,
-)
+from core.train.run.records import HEADER, NO_RECORDS, RECORD, Records, check_header, parse_records
 from core.train.run.state import RunState, read_state
 
 

@@ -125,10 +125,7 @@ def _refuse_if_done(parent: Parent, config: TrainConfig) -> None:
 
 
 def prepare_fork(
-    parent: Parent,
-    changes: Mapping[str, Any],
-    upload: bytes | None = None,
-    upload_name: str = "",
+    parent: Parent, changes: Mapping[str, Any], upload: bytes | None = None, upload_name: str = ""
 ) -> Prepared:
     """Return what can be said of a fork before it starts: its settings, text, bytes and seconds.
 

@@ -31,14 +31,7 @@ CHILD_SECONDS: Final = 300
 SLOW_STEP_SECONDS: Final = 3.0  # steps predicted to be slower are not timed before the start
 ESTIMATE_BAND: Final = 0.5  # an unmeasured config may be this much faster or slower
 MAX_KEPT: Final = 200
-_SIZES = (
-    "num_layers",
-    "hidden_dim",
-    "num_heads",
-    "seq_len",
-    "batch_size",
-    "accumulation_steps",
-)
+_SIZES = ("num_layers", "hidden_dim", "num_heads", "seq_len", "batch_size", "accumulation_steps")
 # What changes a speed too; it is part of a key only where it is not as usual.
 _ROWS: Final = (
     *("optimizer", "dropout", "family", "num_kv_heads", "checkpointing", "compile"),
@@ -118,9 +111,7 @@ def measure_timing(config: TrainConfig, vocab_size: int) -> Timing:
         reason = error_line(child.stderr, child.returncode)
         raise TimingError(_("Timing this machine failed: {reason}").format(reason=reason))
     timing = Timing(
-        **json.loads(child.stdout),
-        flops=config_flops(config, vocab_size),
-        measured_at=time.time(),
+        **json.loads(child.stdout), flops=config_flops(config, vocab_size), measured_at=time.time()
     )
     remember(timing_key(config, vocab_size), timing)
     return timing

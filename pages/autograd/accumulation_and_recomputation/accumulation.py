@@ -23,10 +23,7 @@ from core.units import format_count
 from pages.autograd.accumulation_and_recomputation.checkpointing import measured_item
 from pages.autograd.accumulation_and_recomputation.inputs import ASK, DOING, Case
 from pages.autograd.accumulation_and_recomputation.kept import kept_picture, layout_of
-from pages.autograd.accumulation_and_recomputation.snippets import (
-    counting_snippet,
-    pieces_snippet,
-)
+from pages.autograd.accumulation_and_recomputation.snippets import counting_snippet, pieces_snippet
 from pages.shared.job import in_turn
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look, presenting
@@ -209,9 +206,7 @@ def calls_picture(calls: Sequence[Call], reset: str, look: Look) -> Picture:
         bargap=0.4,
     )
     return Picture(
-        figure=drawing.figure(axes),
-        alt=_sentence(calls, reset),
-        table=_table(calls, reset),
+        figure=drawing.figure(axes), alt=_sentence(calls, reset), table=_table(calls, reset)
     )
 
 

@@ -179,9 +179,7 @@ def _show_way_out(explained: Explanation, key: str) -> None:
         st.caption(_("The same values, and finite gradients:") if is_finite else _("This runs:"))
         show_verbatim(explained.rewrite)
         st.button(
-            _("Take it over"),
-            key=ASK.key(key),
-            on_click=lambda: ASK.set("code", explained.rewrite),
+            _("Take it over"), key=ASK.key(key), on_click=lambda: ASK.set("code", explained.rewrite)
         )
     if explained.torch_message:
         show_verbatim(explained.torch_message)

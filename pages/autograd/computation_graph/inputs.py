@@ -16,12 +16,7 @@ from core.autograd.not_finite import explain_not_finite
 from core.autograd.presets import PRESETS
 from core.autograd.program import capture_program, function_of
 from core.language import _, current_language
-from pages.autograd.computation_graph.run_step import (
-    RunStep,
-    captured_step,
-    newest_step,
-    show_run,
-)
+from pages.autograd.computation_graph.run_step import RunStep, captured_step, newest_step, show_run
 from pages.shared.inputs import Inputs
 from pages.shared.settings import presenting
 from pages.shared.tensors.examples import offer_examples

@@ -28,12 +28,7 @@ Row = dict[str, Any]
 
 
 def graph_rows(
-    capture: Capture,
-    view: View,
-    drawing: Drawing,
-    unit: ByteUnit = "GiB",
-    *,
-    present: bool = False,
+    capture: Capture, view: View, drawing: Drawing, unit: ByteUnit = "GiB", *, present: bool = False
 ) -> Row:
     """Return boxes, links and events; steps count from 0, and -1 was there before the first."""
     texts, letters = Texts(capture, view, present=present), lettering(present=present)

@@ -175,10 +175,7 @@ def _peak(look: Look) -> Piece:
         "x": [_("measured")],
         "base": [0],  # Plotly stacks no bar that says where it begins
         "xaxis": "x2",
-        "marker": {
-            "color": "rgba(0,0,0,0)",
-            "line": {"color": look.color("text"), "width": 2},
-        },
+        "marker": {"color": "rgba(0,0,0,0)", "line": {"color": look.color("text"), "width": 2}},
         "meta": {"role": "peak", "label": _("peak: {value}")},
         "hovertemplate": "%{y:.3f}<extra>%{fullData.name}</extra>",
     }

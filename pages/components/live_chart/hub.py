@@ -11,13 +11,7 @@ from typing import Final
 
 from core.train.run.directory import EVENTS_FILE, METRICS_FILE, STATE_FILE, open_run_directory
 from core.train.run.shelf import newest_run
-from pages.components.live_chart.feed import (
-    Feed,
-    News,
-    Position,
-    parse_position,
-    server_sent_event,
-)
+from pages.components.live_chart.feed import Feed, News, Position, parse_position, server_sent_event
 
 POLL_SECONDS: Final = 0.5
 PEEK_SECONDS: Final = 0.05

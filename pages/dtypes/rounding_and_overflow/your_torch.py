@@ -27,10 +27,7 @@ FAMILIES: Final = {
     "others": N_("complex, quantized, bits"),
 }
 _STARTS: Final = (("float", "bfloat"), _WHOLE, ("int", "uint"), ("",))
-VIEWS: Final = {
-    "operations": N_("Operations"),
-    "hardware": N_("Hardware"),
-}
+VIEWS: Final = {"operations": N_("Operations"), "hardware": N_("Hardware")}
 _MARK_ROW_PX: Final = 14
 _SLANTED_PX: Final = 5  # a slanted name needs about this much height for each letter
 # What a mark looks like (a marker of plotly, or a single sign that is written), and its colour.

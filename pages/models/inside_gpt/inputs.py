@@ -21,10 +21,7 @@ MEAN: Final = "mean"
 _NOTHING: Final = N_("nothing")
 _MEAN: Final = N_("mean of all heads")
 OPEN = {
-    "shipped": (
-        "from core.train.learning.opened import open_shipped\n",
-        "open_shipped({step})",
-    ),
+    "shipped": ("from core.train.learning.opened import open_shipped\n", "open_shipped({step})"),
     "fresh": (
         "from core.train.learning.opened import open_fresh, open_shipped\n",
         "open_fresh(open_shipped(0))",

@@ -78,10 +78,7 @@ def choose_case() -> Case:
         ),
     )
     file = _choose_file()
-    settings = {
-        _("Training"): ("length", *TRAINING),
-        _("Devices"): SPREAD,
-    }
+    settings = {_("Training"): ("length", *TRAINING), _("Devices"): SPREAD}
     chosen = choose_plan(("model", "device", "devices"), settings)
     return Case(text=text, file=file, chosen=chosen)
 

@@ -167,9 +167,7 @@ def memory_picture(told: OutOfMemory, moment: Item, look: Look) -> Picture:
     )  # fmt: skip
     named = [f"{_(PARTS[name][0])} {_exact(size)}" for name, size in parts.items()]
     alt = _("The error: {parts}. The plan at the moment “{moment}”: {bytes} in tensors.").format(
-        parts=_(", ").join(named),
-        moment=_(moment.name),
-        bytes=look.format_bytes(moment.amount),
+        parts=_(", ").join(named), moment=_(moment.name), bytes=look.format_bytes(moment.amount)
     )
     return Picture(figure=figure, alt=alt, table=_table(parts, planned, look))
 

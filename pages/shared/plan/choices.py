@@ -55,10 +55,7 @@ AS_RELEASED: Final = N_(
     "As released: as its makers quantized it (gpt-oss: MXFP4, DeepSeek-V3: FP8), or bfloat16 where "
     "they did not."
 )
-REDUCED_IN: Final[Mapping[str, str]] = {
-    "none": N_("bf16, as they are computed"),
-    "float32": "fp32",
-}
+REDUCED_IN: Final[Mapping[str, str]] = {"none": N_("bf16, as they are computed"), "float32": "fp32"}
 """In what FSDP2 reduces gradients, as a message id."""
 CHECKPOINTED: Final[Mapping[str, str]] = {
     "none": N_("none"),
@@ -200,10 +197,7 @@ def _own_device(inputs: Inputs) -> ChosenDevice:
             for name, label, most, default, step in OWN_NUMBERS
         )  # fmt: skip
     device = custom_device(
-        memory=memory * GIB,
-        flops_per_second=tera * 1e12,
-        bandwidth=giga * 1e9,
-        link=link * 1e9,
+        memory=memory * GIB, flops_per_second=tera * 1e12, bandwidth=giga * 1e9, link=link * 1e9
     )
     code = (
         f"custom_device(memory={memory} * 2**30, flops_per_second={tera}e12, "

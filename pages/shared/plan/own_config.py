@@ -10,12 +10,7 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.budget.catalogue.hf_config import (
-    MAX_CHARS,
-    compact_config,
-    language_part,
-    read_config,
-)
+from core.budget.catalogue.hf_config import MAX_CHARS, compact_config, language_part, read_config
 from core.budget.item import hedged
 from core.budget.weights.config_notes import config_notes, fields_named, guess_words
 from core.budget.weights.parameters import count_parameters

@@ -26,13 +26,7 @@ from core.budget.planning.settings import (
     settings_of,
     with_settings,
 )
-from core.budget.recipe import (
-    CHECKPOINTING,
-    MAX_TOKENS,
-    REDUCE_DTYPES,
-    STEP_KINDS,
-    TrainingRecipe,
-)
+from core.budget.recipe import CHECKPOINTING, MAX_TOKENS, REDUCE_DTYPES, STEP_KINDS, TrainingRecipe
 from core.budget.serving.plan import ServingPlan
 from core.language import N_, _
 from core.units import format_percent

@@ -41,25 +41,14 @@ def show_lessons(lessons: Sequence[Lesson], *, key: str, detailed: bool) -> None
 
 
 def show_ticks(
-    groups: Sequence[TickGroup],
-    *,
-    key: str,
-    layout: Layout = "list",
-    suggest: bool = True,
+    groups: Sequence[TickGroup], *, key: str, layout: Layout = "list", suggest: bool = True
 ) -> None:
     """Show rows with ticks; a click on a title opens the lesson of that slug."""
     wanted = st.session_state.pop(_WANTED, "")
     if wanted:
         open_lesson(find(wanted))
     words = {"next": _("Next:"), "done": _("Done: {title}")}
-    ticks(
-        groups,
-        key=key,
-        words=words,
-        on_open=_open,
-        layout=layout,
-        suggest=suggest,
-    )
+    ticks(groups, key=key, words=words, on_open=_open, layout=layout, suggest=suggest)
 
 
 def _open(slug: str) -> None:

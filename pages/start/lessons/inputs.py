@@ -9,13 +9,7 @@ from typing import Final
 
 from core.language import _
 from pages.shared.inputs import Inputs
-from pages.shared.lessons import (
-    Lesson,
-    concept_name,
-    concept_number,
-    in_language,
-    load_lessons,
-)
+from pages.shared.lessons import Lesson, concept_name, concept_number, in_language, load_lessons
 from pages.shared.navigation import PAGES, page_row
 from pages.shared.start.course_map import find
 

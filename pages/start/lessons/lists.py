@@ -13,13 +13,7 @@ from core.language import N_, _, ngettext
 from pages.components.ticks.ticks import TickGroup, TickRow
 from pages.shared.lessons import Lesson, in_language
 from pages.shared.settings import presenting
-from pages.shared.start.course_map import (
-    address,
-    find,
-    lesson_row,
-    show_lessons,
-    show_ticks,
-)
+from pages.shared.start.course_map import address, find, lesson_row, show_lessons, show_ticks
 from pages.shared.tabbed_page import Shown, Tab
 from pages.start.lessons.inputs import ALL, ASK, CHECK, Course, choose_course, load_paths
 from pages.start.lessons.take_away import take_away

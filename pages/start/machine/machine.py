@@ -13,23 +13,8 @@ import streamlit as st
 from core.budget.by_hand.rules import state_rule
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
-from core.machine import (
-    Device,
-    DtypeVerdict,
-    Machine,
-    Probe,
-    Speed,
-    cached_probe,
-    describe_machine,
-)
-from core.machine.install import (
-    BUILDS,
-    PYPI,
-    SYSTEMS,
-    InstallPlan,
-    find_build,
-    install_plan,
-)
+from core.machine import Device, DtypeVerdict, Machine, Probe, Speed, cached_probe, describe_machine
+from core.machine.install import BUILDS, PYPI, SYSTEMS, InstallPlan, find_build, install_plan
 from core.units import format_bytes, format_count, format_flops_per_second
 from pages.shared import page_links, settings
 from pages.shared.questions import Choice, predict_then_reveal
@@ -268,9 +253,7 @@ def _names_only(device: Device) -> str:
 
 def _cores(machine: Machine) -> str:
     return _("{physical} physical, {logical} logical, {usable} for this process").format(
-        physical=machine.physical_cores,
-        logical=machine.logical_cores,
-        usable=machine.usable_cores,
+        physical=machine.physical_cores, logical=machine.logical_cores, usable=machine.usable_cores
     )
 
 

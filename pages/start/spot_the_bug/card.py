@@ -44,8 +44,7 @@ def one_card(case: Case) -> Shown:
             if is_answered:
                 _show_what_settles_it(card)
     return Shown(
-        headline=_headline(card, outcome),
-        code=program_of(card, outcome if is_answered else None),
+        headline=_headline(card, outcome), code=program_of(card, outcome if is_answered else None)
     )
 
 

@@ -10,14 +10,7 @@ import streamlit as st
 from core.language import _
 from core.tensors.broadcasting import Broadcast, broadcast
 from core.tensors.examples import BROADCASTS, DTYPES, titles
-from core.tensors.shape_text import (
-    ABSENT,
-    Shape,
-    shape_in,
-    stops_of,
-    with_length,
-    written_shape,
-)
+from core.tensors.shape_text import ABSENT, Shape, shape_in, stops_of, with_length, written_shape
 from pages.shared.inputs import Inputs, stand_at
 from pages.shared.settings import is_hidden, locked
 from pages.shared.tensors.examples import offer_examples

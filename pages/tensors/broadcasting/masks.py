@@ -7,15 +7,7 @@ from typing import Any, Final
 
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
-from core.tensors.masks import (
-    KEEPS_TRUE,
-    MASK_KINDS,
-    MAX_LENGTH,
-    Masked,
-    MaskSpec,
-    Route,
-    run_mask,
-)
+from core.tensors.masks import KEEPS_TRUE, MASK_KINDS, MAX_LENGTH, Masked, MaskSpec, Route, run_mask
 from pages.shared.questions import Choice, predict_then_reveal
 from pages.shared.settings import look, presenting
 from pages.shared.tabbed_page import Chart, Shown, Tab

@@ -67,11 +67,7 @@ for rows in range(1, 6):
     print(rows, f(torch.ones(rows))[0].item(), graph(torch.ones(rows))[0].item())
 """
 
-OUTCOMES = {
-    "shares": N_("shares memory"),
-    "copies": N_("copies"),
-    "refused": N_("refused"),
-}
+OUTCOMES = {"shares": N_("shares memory"), "copies": N_("copies"), "refused": N_("refused")}
 
 
 _differences = st.cache_data(max_entries=1, show_spinner=False)(differences)

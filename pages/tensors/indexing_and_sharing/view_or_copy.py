@@ -7,16 +7,7 @@ import streamlit as st
 
 from core.language import N_, _
 from core.tensors.examples import titles
-from core.tensors.index_pairs import (
-    PAIRS,
-    SLICE,
-    Made,
-    Pair,
-    Way,
-    in_numpy,
-    in_torch,
-    slice_pair,
-)
+from core.tensors.index_pairs import PAIRS, SLICE, Made, Pair, Way, in_numpy, in_torch, slice_pair
 from pages.shared.charts import show_table
 from pages.shared.settings import presenting
 from pages.shared.tabbed_page import Part, Shown, Tab

@@ -82,10 +82,7 @@ def writes(program: Program) -> Shown:
     if written.variables and not presenting():
         _show_variables(written.variables)
     return Shown(
-        headline=_headline(written),
-        part=part,
-        notes=aside(_notes(written)),
-        code=_snippet(program),
+        headline=_headline(written), part=part, notes=aside(_notes(written)), code=_snippet(program)
     )
 
 

@@ -141,11 +141,7 @@ def _headline_linear(run: AttentionRun) -> str:
     return message.format(made=size_text(run.stage("multiply").num_bytes), value=value)
 
 
-_HEADLINES: Final = {
-    "hand": _headline_by_hand,
-    "sdpa": _headline_sdpa,
-    "linear": _headline_linear,
-}
+_HEADLINES: Final = {"hand": _headline_by_hand, "sdpa": _headline_sdpa, "linear": _headline_linear}
 
 
 def _notes(run: AttentionRun, program: str, *, is_traced: bool) -> list[str]:

@@ -121,10 +121,7 @@ def _headline(shown: TracedTensor, index: tuple[int, ...], step: Step | None) ->
     steps = trace_index(index, layout.shape, layout.stride)
     terms = " + ".join([str(layout.offset), *(f"{step.index}·{step.stride}" for step in steps)])
     where = _("Element [{index}] of `{text}` is stored at {sum} = {address} in its storage").format(
-        text=text,
-        index=", ".join(map(str, index)),
-        sum=terms,
-        address=_address(layout, index),
+        text=text, index=", ".join(map(str, index)), sum=terms, address=_address(layout, index)
     )
     if step is None or not (step.bytes_copied or step.bytes_hidden):
         return where

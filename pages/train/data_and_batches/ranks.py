@@ -240,9 +240,7 @@ def _sentence(plans: Mapping[int, BatchPlan]) -> str:
     )
 
 
-def _table(
-    rows: Sequence[tuple[int, int, Sequence[tuple[int, ...]]]],
-) -> dict[str, list[object]]:
+def _table(rows: Sequence[tuple[int, int, Sequence[tuple[int, ...]]]]) -> dict[str, list[object]]:
     every = [
         (epoch, rank, step, ", ".join(map(str, batch)))
         for epoch, rank, batches in rows

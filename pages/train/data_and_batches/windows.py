@@ -141,12 +141,7 @@ def _draw_text(
 
 
 def _draw_ribbon(
-    drawing: Drawing,
-    window: Window,
-    around: Sequence[Piece],
-    before: int,
-    columns: int,
-    look: Look,
+    drawing: Drawing, window: Window, around: Sequence[Piece], before: int, columns: int, look: Look
 ) -> None:
     pieces = around[: before + columns + 1 + MARGIN]
     cells = list(range(-before, len(pieces) - before))

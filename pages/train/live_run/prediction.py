@@ -46,9 +46,7 @@ def headline_text(config: TrainConfig, parameters: str) -> str:
     tokens, pieces = config.tokens_per_step, config.accumulation_steps
     product = f"{pieces} × {tokens // pieces:,} = " if pieces > 1 else ""
     return text.format(
-        params=parameters,
-        tokens=f"{product}{tokens:,}",
-        rate=f"{config.learning_rate:g}",
+        params=parameters, tokens=f"{product}{tokens:,}", rate=f"{config.learning_rate:g}"
     )
 
 

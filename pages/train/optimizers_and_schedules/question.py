@@ -46,10 +46,7 @@ def ask_too_short() -> None:
     """Ask what CosineAnnealingLR(T_max=10) gives after 20 epochs."""
     rates = scheduled_rates("cosine", 20, 10)
     choices = [
-        Choice(
-            f"{0:g}",
-            _("It was there at epoch 10. The cosine goes on, and climbs again."),
-        ),
+        Choice(f"{0:g}", _("It was there at epoch 10. The cosine goes on, and climbs again.")),
         Choice(f"{rates[5]:.3g}", _("That is the rate of epoch 5, half way down.")),
         Choice(f"{rates[20]:.3g}"),
     ]

@@ -130,9 +130,7 @@ def race_picture(surface: Surface, paths: Mapping[str, Path], look: Look) -> Pic
         "meta": surface.formula,
     }
     return Picture(
-        figure=drawing.figure(layout | fields),
-        alt=_sentence(surface, paths),
-        table=_table(paths),
+        figure=drawing.figure(layout | fields), alt=_sentence(surface, paths), table=_table(paths)
     )
 
 

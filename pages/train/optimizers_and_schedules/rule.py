@@ -10,15 +10,7 @@ from core.figures.picture import Drawing, Look, Picture
 from core.figures.train.curves import Axes, bar_axes, curves_picture, steps_table
 from core.language import N_, _
 from core.train.optimizers.in_torch import NUM_PARAMS, HeldBytes, gradient_bytes, state_bytes
-from core.train.optimizers.rule import (
-    Average,
-    Numbers,
-    Rule,
-    Step,
-    has_diverged,
-    name_of,
-    run_rule,
-)
+from core.train.optimizers.rule import Average, Numbers, Rule, Step, has_diverged, name_of, run_rule
 from core.units import format_exact
 from pages.shared.charts import show_table
 from pages.shared.page_links import show_link
@@ -243,11 +235,9 @@ def _lines(rule: Rule) -> list[str]:
         way = f"(beta1 * m + {share[rule.momentum]})"
     if rule.corrects_m:
         way = f"{way} / (1 - beta1**t)"
-    lines += {
-        "none": [],
-        "sum": ["v = v + g * g"],
-        "ema": ["v = beta2 * v + (1 - beta2) * g * g"],
-    }[rule.second]
+    lines += {"none": [], "sum": ["v = v + g * g"], "ema": ["v = beta2 * v + (1 - beta2) * g * g"]}[
+        rule.second
+    ]
     if rule.second != "none":
         v_hat = "v / (1 - beta2**t)" if rule.corrects_v else "v"
         way = f"{way} / (math.sqrt({v_hat}) + eps)"

@@ -14,11 +14,7 @@ from pages.shared.tabbed_page import Chart, Shown, Tab
 from pages.train.optimizers_and_schedules.inputs import ASK
 from pages.train.optimizers_and_schedules.question import ask_too_short
 
-KINDS: Final = {
-    "warmup": N_("Warm-up + cosine"),
-    "step": "StepLR",
-    "cosine": "CosineAnnealingLR",
-}
+KINDS: Final = {"warmup": N_("Warm-up + cosine"), "step": "StepLR", "cosine": "CosineAnnealingLR"}
 TOTALS: Final = (1_000, 10_000, 100_000)
 WARMUPS: Final = (10, 100, 500, 900)  # steps of a training of 1,000
 _MADE: Final = {
