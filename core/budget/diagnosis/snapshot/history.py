@@ -138,11 +138,13 @@ class History:
     ) -> None:
         """Go through all events."""
         self._events, self._stacks = events, stacks
+        self._actions = [event["action"] for event in events]
         self._sizes = _wholes([event["size"] for event in events])
         self._addresses = _wholes([event.get("addr", 0) for event in events])
         self._start: dict[int, Live] = {}  # what was in use before the first event
         # What each event changed, in bytes: in tensors, of which category, and reserved.
-        self._changes, self._whose, self._moves = list[int](), list[int](), list[int]()
+        self._changes, self._whose = [0] * len(events), [0] * len(events)
+        self._moves = list(map(_moved, self._actions, self._sizes))
         self._lost: dict[int, tuple[int, int]] = {}  # blocks whose end was not recorded
         seen = self._go()
         self._start |= {place: each for place, each in end.items() if place not in seen}
@@ -156,7 +158,7 @@ class History:
         """Return the blocks in use at the peak: the events up to it, once more."""
         begun: dict[int, int | None] = dict.fromkeys(self._start)
         for number in range(self.peak.event):
-            action = self._events[number]["action"]
+            action = self._actions[number]
             if action == "alloc":
                 begun[self._addresses[number]] = number
             elif action == "free_completed":
@@ -173,24 +175,23 @@ class History:
     def _go(self) -> Mapping[int, tuple[int, int] | None]:
         """Note what each event changes; return each block of its addresses, None of a freed one."""
         known: dict[int, tuple[int, int] | None] = {}
-        for event, address, size in zip(self._events, self._addresses, self._sizes, strict=True):
-            action, change, category = event["action"], 0, 0
+        changes, whose, category_of = self._changes, self._whose, self._stacks.category
+        before = _PLACES["before"]
+        rows = zip(self._actions, self._addresses, self._sizes, strict=True)
+        for number, (action, address, size) in enumerate(rows):
             if action == "alloc":
-                category = _PLACES[self._stacks.category(event.get("frames") or ())]
-                change = size
+                category = _PLACES[category_of(self._events[number].get("frames") or ())]
+                changes[number], whose[number] = size, category
                 if old := known.get(address):
-                    self._lost[len(self._changes)] = old
-                    change -= old[0]
+                    self._lost[number] = old
+                    changes[number] -= old[0]
                 known[address] = size, category
             elif action == "free_completed":
                 if address not in known:
                     self._start[address] = Live(size, "before")
-                old = known.get(address, (size, _PLACES["before"]))
-                change, category = (-old[0], old[1]) if old else (0, 0)
+                if old := known.get(address, (size, before)):
+                    changes[number], whose[number] = -old[0], old[1]
                 known[address] = None
-            self._changes.append(change)
-            self._whose.append(category)
-            self._moves.append(_SIGNS.get(action, 0) * size)
         return known
 
     def _points(self, at_start: int) -> Iterator[Point]:
@@ -220,6 +221,10 @@ class History:
                 bucket = values[first : first + width]
                 chosen.add(first + bucket.index(furthest(bucket)))
         return chosen
+
+
+def _moved(action: Any, size: int) -> int:  # noqa: ANN401  a file can say anything
+    return _SIGNS[action] * size if action in _SIGNS else 0
 
 
 def amounts_of(blocks: Iterable[Live]) -> list[int]:
