@@ -105,6 +105,7 @@ LIMITS = {"set_learning_rate_multiplier": (0.0, 100.0), "set_max_steps_per_secon
 
 LOOK_SECONDS = 0.2  # between two looks for commands
 STATE_SECONDS = 2.0  # between two writes of state.json: to replace a file can take 5 ms
+NORM_SECONDS = 0.2  # between two measured gradient norms: one of a million numbers takes 0.4 ms
 RESIDENT_SECONDS = 1.0  # between two questions for the memory of the process
 IDLE_SECONDS = 0.02
 MOST_OWED = 32  # steps whose numbers an accelerator may owe
@@ -147,7 +148,7 @@ class Watch:
         self._rate: Number = self.optimizer.param_groups[0]["lr"]
         self._rates: list[Number] = []  # those that the loop has given the optimizer's groups
         self._norm: Number | None = None
-        self._norm_is_told = False
+        self._norm_is_told, self._norm_at = False, -math.inf
         self._owed: list[tuple[Any, ...]] = []
         self._error_before = getattr(sys, "last_value", None)  # of a notebook: not this run's
         self.directory = Path(runs or os.environ.get("B2G_RUNS_DIR", "runs")) / _run_name(name)
@@ -158,7 +159,8 @@ class Watch:
         """Note a step that is done, and wait while the run is paused; False: the loop should end.
 
         `grad_norm`: what `clip_grad_norm_` returned; without it the norm is measured just before
-        the update, after any clipping. `step`: its number, where not every step is told.
+        the update, after any clipping, five times a second at most. `step`: its number, where not
+        every step is told.
         """
         if not self._lock.is_locked:
             return not self.should_stop
@@ -354,7 +356,9 @@ class Watch:
             self._event("memory", upcoming, **self._memory())
 
     def _measure_norm(self) -> None:
-        if not self._norm_is_told:
+        now = time.perf_counter()
+        if not self._norm_is_told and now - self._norm_at >= NORM_SECONDS:
+            self._norm_at = now
             grads = self._gradients()
             dense = grads and all(grad.layout == torch.strided for grad in grads)
             self._norm = _total_norm(grads) if dense else None

@@ -54,7 +54,11 @@ def empty_charts(look: Look, *, show_prediction: bool = True) -> list[Piece]:
         ),
         _chart(
             "grad_norm",
-            [clipped, _line("grad_norm", title, "gradient_norm", look, **line), *changes],
+            [
+                clipped,
+                _line("grad_norm", title, "gradient_norm", look, connectgaps=True, **line),
+                *changes,
+            ],
             look,
             title,
             type="log",

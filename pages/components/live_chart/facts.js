@@ -18,7 +18,8 @@ function facts(history, unit, words) {
     bigram_entropy: written(text.bigram_entropy, formatLoss),
     learning_rate: last(history, "learning_rate", formatScientific),
     num_changes: String(multiplierChanges(history).length),
-    grad_norm: last(history, "grad_norm", formatLoss),
+    // A watched loop of short steps has one only now and then.
+    grad_norm: written(history.columns.grad_norm.findLast(Number.isFinite), formatLoss),
     grad_clip: written(config.grad_clip, String),
     tokens_per_second: last(history, "tokens_per_second", rate),
     mean_rate: written(meanTokensPerSecond(history), rate),
