@@ -103,6 +103,7 @@ STATE_AFTER = {"pause": "paused", "step": "paused", "resume": "running", "stop":
 SHARED = {"stop", "set_learning_rate_multiplier"}  # one process of several cannot do it alone
 LIMITS = {"set_learning_rate_multiplier": (0.0, 100.0), "set_max_steps_per_second": (0.1, 1000.0)}
 
+TELL_SECONDS = 0.1  # between two writes of records, where no accelerator owes their numbers
 LOOK_SECONDS = 0.2  # between two looks for commands
 STATE_SECONDS = 2.0  # between two writes of state.json: to replace a file can take 5 ms
 NORM_SECONDS = 0.2  # between two measured gradient norms: one of a million numbers takes 0.4 ms
@@ -174,9 +175,9 @@ class Watch:
         self._step, self._norm = number, None
         self._state["trained_seconds"] += seconds
         with self._disk():
-            # A GPU is not waited for at every step.
-            waited = len(self._owed) >= MOST_OWED or now - self._told_at > LOOK_SECONDS
-            if self._device.type == "cpu" or waited:
+            # Short steps are written down together, and a GPU is not waited for at each of them.
+            wait = TELL_SECONDS if self._device.type == "cpu" else LOOK_SECONDS
+            if len(self._owed) >= MOST_OWED or now - self._told_at >= wait:
                 self._tell()
             self._listen()
         self._last = time.perf_counter()

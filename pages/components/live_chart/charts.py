@@ -37,7 +37,7 @@ def empty_charts(look: Look, *, show_prediction: bool = True) -> list[Piece]:
     ticks = {"tickvals": _NORM_TICKS, "ticktext": [f"{tick:g}" for tick in _NORM_TICKS]}
     speed, rate = _("tokens per second"), _("learning rate")
     promised = [_reference("predicted_rate", _("predicted: {value}"), "dash", look)]
-    line = {"width": 1.2, "showlegend": False}
+    line = {"width": 1.2, "showlegend": False, "connectgaps": True}
     loss = _chart("loss", _loss(look) + changes, look, _("loss (nats per token)"))
     loss["layout"]["meta"]["lines"] = [
         {"color": look.color(meaning), "dash": dash, "symbol": symbol}
@@ -54,11 +54,7 @@ def empty_charts(look: Look, *, show_prediction: bool = True) -> list[Piece]:
         ),
         _chart(
             "grad_norm",
-            [
-                clipped,
-                _line("grad_norm", title, "gradient_norm", look, connectgaps=True, **line),
-                *changes,
-            ],
+            [clipped, _line("grad_norm", title, "gradient_norm", look, **line), *changes],
             look,
             title,
             type="log",

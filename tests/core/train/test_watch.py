@@ -55,8 +55,12 @@ def only_run(folder):
 
 
 @pytest.fixture
-def loop(tmp_path):
-    """Return a loop: loop.watch, loop.model, loop.optimizer and loop(n), which does n steps."""
+def loop(tmp_path, monkeypatch):
+    """Return a loop: loop.watch, loop.model, loop.optimizer and loop(n), which does n steps.
+
+    Each step is written down at once.
+    """
+    monkeypatch.setattr(room, "TELL_SECONDS", 0)
     torch.manual_seed(0)
     model = nn.Linear(4, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -356,6 +360,14 @@ def test_the_callback_of_the_example_watches_a_trainer_of_lightning(tmp_path, mo
     norm = 2 * abs(first) * 5**0.5  # of the gradient by four weights and a bias
     assert increment.records["grad_norm"][0] == pytest.approx(norm)
     assert {path.name for path in tmp_path.iterdir()} == {"runs"}
+
+
+def test_short_steps_are_written_down_together(loop, monkeypatch):
+    monkeypatch.setattr(room, "TELL_SECONDS", 3600)
+    loop.steps(3)
+    assert not len(written(loop))
+    loop.watch.close()
+    assert written(loop)["step"].tolist() == [1, 2, 3]
 
 
 def test_the_norm_of_short_steps_is_measured_now_and_then(loop, monkeypatch):
