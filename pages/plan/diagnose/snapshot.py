@@ -105,7 +105,7 @@ def _nothing_read(*, is_sent: bool) -> Shown:
 
 
 def _show_how_to_record() -> None:
-    st.code(_PROGRAMS["record"].strip())
+    st.code(_PROGRAMS["record"].strip(), wrap_lines=True)
 
 
 def _planned(plan: Plan, top: int) -> tuple[float, Sequence[str]]:

@@ -66,7 +66,8 @@ def _over_time(
     if planned:
         capacity_line(drawing, look.in_unit(planned), _plan_words(planned, look), look, flat=False)
     figure = framed(
-        drawing, look, height=HEIGHT_PX, hovermode="x", legend=legend_below(look), x=x,
+        drawing, look, height=HEIGHT_PX, hovermode="x", x=x,
+        legend=legend_below(look) | {"maxheight": 0.8},
         y={"title": {"text": look.unit}, "range": [0, _ROOM * look.in_unit(top)]},
         margin={"l": 8, "r": 24, "t": 8, "b": 8},
     )  # fmt: skip
