@@ -48,7 +48,7 @@ def explain(chosen: Namespace, also: Also) -> tuple[Sequence[str], int]:
     """Return the lines that say what a text or a file means, and 0; `also` is asked first."""
     content, name = _content(chosen.file)
     path = Path(chosen.file)  # of a pipe nothing is left for another process
-    if name and (other := also(path)):
+    if path.is_file() and (other := also(path)):
         return _written(chosen, other), 0
     if content.startswith(_PICKLE) and path.is_file() and not is_safetensors(content):
         sentence = snapshot_sentence(as_snapshot(read_in_child(path)))
