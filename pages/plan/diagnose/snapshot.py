@@ -8,7 +8,14 @@ import streamlit as st
 
 from core.budget.diagnosis.moments import step_totals
 from core.budget.diagnosis.sentences import snapshot_sentence
-from core.budget.diagnosis.snapshot.answer import CATEGORIES, MAX_BYTES, Snapshot, as_snapshot
+from core.budget.diagnosis.snapshot.answer import (
+    CATEGORIES,
+    MAX_BYTES,
+    Block,
+    Line,
+    Snapshot,
+    as_snapshot,
+)
 from core.budget.planning.plan import Plan
 from core.budget.table import read_table
 from core.language import N_, _
@@ -158,16 +165,24 @@ def _remarks(told: Snapshot) -> Sequence[str]:
 
 
 def _show_blocks(told: Snapshot) -> None:
-    """List the largest blocks with the line that asked for them."""
+    """List the largest blocks and, of a module all of its layers together, the lines that asked."""
     if told.points:
         text = _("**The largest of {count} blocks at the peak**, and the line that asked for each:")
     else:
         text = _("**The largest of {count} blocks in use**, and the line that asked for each:")
     st.markdown(text.format(count=f"{told.num_blocks:,}"))
+    _show_asked(told.blocks)
+    st.markdown(_("**The same by line**: all blocks that one line asked for, such as those of a "
+                  "module in all layers:"))  # fmt: skip
+    _show_asked(told.lines, **{_("blocks"): [f"{line.num_blocks:,}" for line in told.lines]})
+
+
+def _show_asked(rows: Sequence[Block] | Sequence[Line], **more: Sequence[str]) -> None:
     columns = {
-        _("size"): [look().format_bytes(block.num_bytes) for block in told.blocks],
-        _("allocated in"): [_(CATEGORIES[block.category]) for block in told.blocks],
-        _("place in the code"): [block.place or "–" for block in told.blocks],
+        _("size"): [look().format_bytes(row.num_bytes) for row in rows],
+        **more,
+        _("allocated in"): [_(CATEGORIES[row.category]) for row in rows],
+        _("place in the code"): [row.place or "–" for row in rows],
     }
     st.dataframe(columns, hide_index=True)
 

@@ -72,6 +72,16 @@ class Block:
     place: str
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """All blocks that one line of the user's code asked for: of a module in its forward pass."""
+
+    num_bytes: int
+    num_blocks: int
+    category: Category
+    place: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Snapshot:
     """What a snapshot says of one GPU.
@@ -89,6 +99,7 @@ class Snapshot:
         points: The recorded time, thinned out; each extreme is kept. Empty without a history.
         peak: The moment with most in tensors; without a history that of the snapshot.
         blocks: The largest blocks in use at the peak.
+        lines: The lines that asked for most of what was in use at the peak.
         num_blocks: How many were in use at the peak.
         gap: Bytes by which the events and the segments differ at the end; 0 if they agree.
         requests: Bytes that did not fit, one for each of the last recorded out-of-memory errors.
@@ -106,6 +117,7 @@ class Snapshot:
     points: Sequence[Point]
     peak: Point
     blocks: Sequence[Block]
+    lines: Sequence[Line]
     num_blocks: int
     gap: int
     requests: Sequence[int]
@@ -198,4 +210,6 @@ def as_snapshot(answer: str) -> Snapshot:
         raise ValueError(_(PROBLEMS[problem]).format(**values))
     points = tuple(Point(**each) for each in told.pop("points"))
     blocks = tuple(Block(**each) for each in told.pop("blocks"))
-    return Snapshot(points=points, blocks=blocks, peak=Point(**told.pop("peak")), **told)
+    lines = tuple(Line(**each) for each in told.pop("lines"))
+    peak = Point(**told.pop("peak"))
+    return Snapshot(points=points, blocks=blocks, lines=lines, peak=peak, **told)

@@ -13,7 +13,14 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Any, Final
 
-from core.budget.diagnosis.snapshot.answer import CATEGORIES, Block, Category, Point, Snapshot
+from core.budget.diagnosis.snapshot.answer import (
+    CATEGORIES,
+    Block,
+    Category,
+    Line,
+    Point,
+    Snapshot,
+)
 from core.budget.diagnosis.snapshot.stacks import MAX_NAME, Frames, Stacks, place_of, text
 
 MOST_BLOCKS: Final = 20
@@ -82,8 +89,19 @@ def _of_device(segments: Sequence[Row], events: Sequence[Row]) -> dict[str, Any]
         "reserved": reserved, "points": points, "peak": peak, "num_blocks": len(live), "gap": gap,
         "actions": {text(each)[:MAX_NAME]: n for each, n in actions.most_common(MOST_KINDS)},
         "blocks": [Block(each.num_bytes, each.category, place_of(each.frames)) for each in largest],
+        "lines": _lines(live.values()),
         "requests": [whole(each["size"]) for each in ooms[-MOST_BLOCKS:]],
     }  # fmt: skip
+
+
+def _lines(live: Iterable[Live]) -> Sequence[Line]:
+    """Return the lines that asked for most, the largest first."""
+    sums, counts = Counter[tuple[Category, str]](), Counter[tuple[Category, str]]()
+    for each in live:
+        asked = each.category, place_of(each.frames)
+        sums[asked] += each.num_bytes
+        counts[asked] += 1
+    return [Line(size, counts[asked], *asked) for asked, size in sums.most_common(MOST_BLOCKS)]
 
 
 def _reserved(segments: Iterable[Row]) -> int:

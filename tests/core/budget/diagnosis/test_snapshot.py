@@ -76,6 +76,18 @@ def test_the_largest_blocks_at_the_peak_add_up_and_say_where_they_were_asked_for
     assert places["optimizer"] == "project/adam.py:30 step"
 
 
+def test_the_blocks_that_one_line_asked_for_stand_together_and_add_up():
+    found = summarize(two_steps(num_layers=3).dump())
+    assert sum(line.num_bytes for line in found.lines) == found.peak.active
+    assert sum(line.num_blocks for line in found.lines) == found.num_blocks
+    for line in found.lines:
+        asked = line.category, line.place
+        own = [each for each in found.blocks if (each.category, each.place) == asked]
+        assert (line.num_bytes, line.num_blocks) == (sum(b.num_bytes for b in own), len(own))
+    sizes = [line.num_bytes for line in found.lines]
+    assert sizes == sorted(sizes, reverse=True)
+
+
 def test_a_ring_that_lost_its_beginning_still_has_the_right_amounts():
     made = two_steps()
     for keep in (1, 7, 100, 301):
