@@ -35,9 +35,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         make(path := Path(folder) / "snapshot.pickle")
         begin = time.perf_counter()
-        told = as_snapshot(read_in_child(path, seconds=120))
+        answers = read_in_child(path, seconds=120)
+        first = as_snapshot(next(answers))
+        seen = time.perf_counter() - begin
+        told = as_snapshot(answers)
         seconds, used = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
         print(f"{path.stat().st_size / 1e6:.0f} MB, {sum(told.actions.values()):,} events")
+        print(f"{first.num_segments} segments told after {seen:.1f} s, goal 3 with their picture")
         print(f"read in {seconds:.1f} s, goal 10; {used.ru_utime + used.ru_stime:.1f} s of CPU")
         print(f"{used.ru_maxrss / 2**10:.0f} MiB at most, goal 1,536")  # Linux counts in KiB
 

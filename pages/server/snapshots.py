@@ -2,13 +2,14 @@
 
 One at a time, and the teacher's beside it, streams into a temporary file; a process that runs
 nothing of it sums it up, and the file is gone. What stays is that answer, at most a hundred
-kilobytes, under a key that only its sender knows.
+kilobytes, under a key that only its sender knows. The key is told as soon as the file's segments
+are known; the recorded time is added when it is counted.
 """
 
 import asyncio
 import errno
 import secrets
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from functools import cache
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final
@@ -36,20 +37,21 @@ class Snapshots:
     """The answers of one server, and the file that is just being read; used by its loop only."""
 
     def __init__(
-        self, read: Callable[[BinaryIO], str] = read_in_child, max_bytes: int = MAX_BYTES
+        self, read: Callable[[BinaryIO], Iterator[str]] = read_in_child, max_bytes: int = MAX_BYTES
     ) -> None:
         self._read, self._max_bytes = read, max_bytes
-        self._answers: dict[str, str] = {}
+        self._answers: dict[str, list[str]] = {}
+        self._tasks = set[asyncio.Task[None]]()  # that read on
         self._num_coming = 0
 
-    def answer(self, key: str) -> str:
-        """Return what was read; "" if the server has forgotten it, or never knew."""
-        return self._answers.get(key, "")
+    def answers(self, key: str) -> Sequence[str]:
+        """Return what was read, the newest last; () if the server has forgotten or never knew."""
+        return tuple(self._answers.get(key, ()))
 
-    def keep(self, answer: str) -> str:
-        """Return the key under which the answer lies until newer ones push it out."""
+    def keep(self, *answers: str) -> str:
+        """Return the key under which the answers lie until newer ones push them out."""
         key = secrets.token_urlsafe(16)
-        self._answers[key] = answer
+        self._answers[key] = list(answers)
         while len(self._answers) > MAX_ANSWERS:
             del self._answers[next(iter(self._answers))]
         return key
@@ -63,11 +65,12 @@ class Snapshots:
             return Response(status_code=refused)
         if request.method != "POST":
             return Response(status_code=204)
-        self._num_coming += 1
-        try:
-            return await self._take(request)
-        finally:
-            self._num_coming -= 1
+        steps = self._take(request)
+        response = await anext(steps)
+        task = asyncio.create_task(_go_on(steps))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return response
 
     def _refused(self, request: Request) -> int:
         """Return the status that says no, after counting a turn; 0 if the file may come."""
@@ -83,20 +86,34 @@ class Snapshots:
             return TOO_OFTEN
         return 0
 
-    async def _take(self, request: Request) -> Response:
+    async def _take(self, request: Request) -> AsyncGenerator[Response]:
+        """Yield the response as soon as something was read, and then read on."""
+        self._num_coming += 1
+        refused = 0
         try:
             with TemporaryFile() as file:  # without a name: it is gone even if we are killed
                 async with asyncio.timeout(MAX_SECONDS):
-                    if not await self._save(request, file):
-                        return Response(status_code=TOO_LARGE)
-                answer = await asyncio.to_thread(self._read, file)
+                    refused = 0 if await self._save(request, file) else TOO_LARGE
+                if not refused:
+                    async for key in self._told(self._read(file)):
+                        yield JSONResponse({"key": key})
         except (TimeoutError, ClientDisconnect):
-            return Response(status_code=TOO_LATE)
+            refused = TOO_LATE
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            return Response(status_code=NO_ROOM)
-        return JSONResponse({"key": self.keep(answer)})
+            refused = NO_ROOM
+        finally:
+            self._num_coming -= 1
+        if refused:
+            yield Response(status_code=refused)
+
+    async def _told(self, answers: Iterator[str]) -> AsyncGenerator[str]:
+        """Keep each answer as it comes; yield their key once, when the first is there."""
+        key = self.keep(await asyncio.to_thread(next, answers))
+        yield key
+        while more := await asyncio.to_thread(next, answers, ""):
+            self._answers.get(key, []).append(more)
 
     async def _save(self, request: Request, file: BinaryIO) -> bool:
         """Write what comes; return whether it was no more than is taken."""
@@ -112,6 +129,12 @@ class Snapshots:
         file.write(piece)
         file.seek(0)
         return True
+
+
+async def _go_on(steps: AsyncIterator[Response]) -> None:
+    """Take what is left of the steps: nobody waits for a response any more."""
+    async for _none in steps:
+        pass
 
 
 def _announced(headers: Headers) -> int:

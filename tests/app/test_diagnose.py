@@ -3,12 +3,14 @@
 import gzip
 import json
 import pickle
+from dataclasses import asdict, replace
 
 import pytest
 
 from core.budget.catalogue.hf_config import read_config
 from core.budget.diagnosis.recognise import UnknownError, recognise
 from core.budget.diagnosis.snapshot.answer import read_in_child
+from core.budget.diagnosis.snapshot.history import summarize
 from core.train.profiler.results import recorded
 from core.units import format_bytes
 from pages.server.snapshots import snapshots
@@ -64,7 +66,7 @@ def send(open_page, tmp_path):
     def sent(content):
         path = tmp_path / "snapshot.pickle"
         path.write_bytes(content if isinstance(content, bytes) else pickle.dumps(content))
-        return snapshots().keep(read_in_child(path)), path.name
+        return snapshots().keep(*read_in_child(path)), path.name
 
     def open_with(content, other=None, **query):
         state = {"diagnose_sent": sent(content)}
@@ -113,6 +115,27 @@ def test_a_snapshot_with_a_history_shows_the_peak_its_parts_and_its_blocks(send,
     assert len(table) == 20
     assert "project/model.py:41 gelu" in table.iloc[:, 2].tolist()
     assert format_bytes(sum(4_000_000 + n for n in range(5))) in notes(app)
+
+
+@pytest.mark.parametrize("end", ["the whole", "a problem"])
+def test_the_segments_are_shown_while_the_history_is_counted_and_where_it_cannot_be(open_page, end):
+    dump = two_steps().dump()
+    alone = summarize({"segments": dump["segments"]})
+    first = json.dumps(asdict(replace(alone, is_first=True)))
+    last = asdict(summarize(dump)) if end == "the whole" else {"problem": "late", "seconds": 10}
+    key = snapshots().keep(first)
+    app = open_page(PAGE, {"diagnose_sent": (key, "mine.pickle")}, diagnose_tab="snapshot")
+    assert "still being counted" in notes(app)
+    assert app.session_state["headline"].startswith("At the end")
+    assert format_bytes(alone.reserved) in app.session_state["headline"]
+    assert not any("stackgroup" in each for each in figure_of(app)["data"])
+    snapshots()._answers[key].append(json.dumps(last))
+    app.run()
+    assert "still being counted" not in notes(app)
+    assert any("stackgroup" in each for each in figure_of(app)["data"]) == (end == "the whole")
+    assert [each.value[:32] for each in app.error] == (
+        [] if end == "the whole" else ["The snapshot was not read in 10 "]
+    )
 
 
 def test_the_plan_stands_in_the_picture_only_where_it_can_be_seen(send):

@@ -127,9 +127,12 @@ def snapshot_sentence(told: Snapshot, unit: ByteUnit = "GiB") -> str:
     """Return the peak and what lies idle; without a history the latter alone."""
     share = format_percent(told.idle / told.reserved) if told.reserved else format_percent(0)
     if not told.points:
-        return _(
+        text = N_(
             "No history was recorded: {active} of {reserved} reserved lie in tensors, {share} idle"
-        ).format(
+        )
+        if told.is_first:
+            text = N_("At the end {active} of {reserved} reserved lie in tensors, {share} idle")
+        return _(text).format(
             active=format_bytes(told.active, unit),
             reserved=format_bytes(told.reserved, unit),
             share=share,

@@ -29,19 +29,24 @@ from pages.shared.tabbed_page import Chart, Shown, Tab
 
 _PROGRAMS: Final[Mapping[str, str]] = read_table(__file__)
 CODE: Final = _PROGRAMS["read"]
+Answers = Sequence[str]  # of the server, the newest last
 SENT, OTHER_SENT = ASK.key("sent"), ASK.key("other_sent")
 """In the session: the key of an answer and the name of its file."""
 _LONGEST_NAME: Final = 60
+_LOOK_AGAIN: Final = 0.3  # seconds
 _FAR: Final = 2.0  # times what was reserved: a plan above would flatten the picture
 
 
-def choose_snapshot() -> tuple[str, str]:
+def choose_snapshot() -> tuple[Answers, Answers]:
     """Show the places for a file and for another; return what the server has read of each."""
     if not is_hidden(ASK.page, "snapshot"):
         _show_place("snapshot", SENT, CHOOSE)
-    if not (first := _answer(SENT)):
-        return "", ""
-    if other := _answer(OTHER_SENT):
+    first, other = _answers()
+    _name_file(SENT, first)
+    if not first:
+        return (), ()
+    _name_file(OTHER_SENT, other)
+    if other:
         st.button(
             _("End the comparison"), key=ASK.key("end"), icon=":material/close:",
             on_click=st.session_state.pop, args=(OTHER_SENT,), disabled=locked(),
@@ -57,16 +62,20 @@ def _show_place(name: str, sent: str, words: str) -> None:
     large_file(ASK.key(name), PATH, most, keep, choose=words, disabled=locked())
 
 
-def _answer(sent: str) -> str:
-    """Return what was read of the file that was sent, "" of none, and show its name."""
+def _answers() -> tuple[Answers, Answers]:
+    """Return what was read of each file by now."""
+    keys = (st.session_state.get(sent, ("", ""))[0] for sent in (SENT, OTHER_SENT))
+    first, other = map(snapshots().answers, keys)
+    return first, other
+
+
+def _name_file(sent: str, answers: Answers) -> None:
     key, name = st.session_state.get(sent, ("", ""))
-    answer = snapshots().answer(key)
-    if answer:
+    if answers:
         side = "B: " if sent == OTHER_SENT else "A: " if OTHER_SENT in st.session_state else ""
         st.caption(f"{side}`{name}`")
     elif key:
         st.caption(_("The server has forgotten `{name}`: send it again.").format(name=name))
-    return answer
 
 
 def _keep(sent: str, key: str, name: str) -> None:
@@ -75,13 +84,16 @@ def _keep(sent: str, key: str, name: str) -> None:
         st.session_state[sent] = (key, plain[:_LONGEST_NAME])
 
 
-def show_snapshot(case: Case, answers: tuple[str, str]) -> Shown:
+def show_snapshot(case: Case, answers: tuple[Answers, Answers]) -> Shown:
     """Show the recorded time or, without one, the segments; the plan's peak beside it."""
     told, other = map(_read, answers)
     if told is None:
         return _nothing_read(is_sent=bool(answers[0]))
     shown = [each for each in (told, other) if each]
     planned, notes = _planned(case.chosen.plan, max(map(top_of, shown)))
+    if any(each.is_first and len(heard) == 1 for each, heard in zip(shown, answers, strict=False)):
+        notes = [_("The recorded time is still being counted …"), *notes]
+        st.fragment(_look_again, run_every=_LOOK_AGAIN)(answers)
     if other:
         return show_two(told, other, planned, notes, CODE)
     draw = history_picture if told.points else segments_picture
@@ -92,13 +104,18 @@ def show_snapshot(case: Case, answers: tuple[str, str]) -> Shown:
     )  # fmt: skip
 
 
-def _read(answer: str) -> Snapshot | None:
-    """Return what an answer says; say why it says nothing."""
+def _look_again(seen: tuple[Answers, Answers]) -> None:
+    if _answers() != seen:
+        st.rerun()
+
+
+def _read(answers: Answers) -> Snapshot | None:
+    """Return what the answers say; say why the last says nothing."""
     try:
-        return as_snapshot(answer) if answer else None
+        return as_snapshot(answers) if answers else None
     except ValueError as error:
         st.error(str(error))
-        return None
+        return as_snapshot(answers[0]) if answers[1:] else None
 
 
 def _nothing_read(*, is_sent: bool) -> Shown:

@@ -21,10 +21,8 @@ def show_two(a: Snapshot, b: Snapshot, planned: float, notes: Sequence[str], cod
     draw = lines_of_two
     if not (a.points and b.points):
         draw = bars_of_two
-        notes = [
-            _("Not both have a history: what they held when they were taken is compared."),
-            *notes,
-        ]
+        text = _("Not both have a history: what they held when they were taken is compared.")
+        notes = notes if a.is_first or b.is_first else [text, *notes]
     alt = _("{sentence}. When they were taken A had reserved {a} and B {b}.").format(
         sentence=sentence, a=look().format_bytes(a.reserved), b=look().format_bytes(b.reserved)
     )

@@ -6,6 +6,7 @@ import os
 import pickle
 import socket
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -45,14 +46,14 @@ def test_a_file_is_read_once_and_its_answer_lies_under_a_key(tmp_path, monkeypat
     snapshots = Snapshots()
     answer = client_of(monkeypatch, snapshots).post(PATH, content=path.read_bytes())
     key = answer.json()["key"]
-    assert as_snapshot(snapshots.answer(key)).reserved == made.reserved
+    assert as_snapshot(snapshots.answers(key)).reserved == made.reserved
     assert len(key) > 20
-    assert snapshots.answer("another") == ""
+    assert snapshots.answers("another") == ()
 
 
 def test_what_is_too_large_is_refused_announced_or_not(monkeypatch):
     read = []
-    client = client_of(monkeypatch, Snapshots(lambda file: read.append(file) or "{}", 1000))
+    client = client_of(monkeypatch, Snapshots(lambda file: read.append(file) or iter(["{}"]), 1000))
     parts = iter([b"x" * 400] * 3)
     assert client.post(PATH, content=b"x" * 1001).status_code == room.TOO_LARGE
     assert client.post(PATH, content=parts).status_code == room.TOO_LARGE
@@ -65,14 +66,19 @@ def test_what_is_too_large_is_refused_announced_or_not(monkeypatch):
 
 def test_pieces_of_any_size_arrive_whole(monkeypatch):
     found = []
-    client = client_of(monkeypatch, Snapshots(lambda file: found.append(file.read()) or "{}"))
+
+    def read(file):
+        found.append(file.read())
+        yield "{}"
+
+    client = client_of(monkeypatch, Snapshots(read))
     whole = bytes(range(256)) * 10_000
     client.post(PATH, content=iter([whole[:7], whole[7:1_500_000], whole[1_500_000:]]))
     assert found == [whole]
 
 
 def test_a_browser_may_send_five_in_a_minute(monkeypatch):
-    client = client_of(monkeypatch, Snapshots(lambda _file: "{}"))
+    client = client_of(monkeypatch, Snapshots(lambda _file: iter(["{}"])))
     found = []
     for _each in range(5):  # it asks, and then it sends
         found += [client.get(PATH).status_code, client.post(PATH, content=b"x").status_code]
@@ -94,7 +100,7 @@ def test_one_is_read_at_a_time_beside_the_teacher_s_and_a_slow_or_lost_one_leave
     monkeypatch, limit
 ):
     monkeypatch.setattr(room, limit, 0.05)
-    snapshots = Snapshots(lambda _file: "{}")
+    snapshots = Snapshots(lambda _file: iter(["{}"]))
 
     async def post(*messages, host=HOSTS[0]):
         left = list(messages)
@@ -117,6 +123,24 @@ def test_one_is_read_at_a_time_beside_the_teacher_s_and_a_slow_or_lost_one_leave
     assert found == [room.BUSY, 200, room.TOO_LATE, room.TOO_LATE, 200]
 
 
+def test_the_key_is_told_with_the_first_answer_and_the_second_lies_under_it_later(monkeypatch):
+    may_end = threading.Event()
+
+    def read(_file):
+        yield "first"
+        assert may_end.wait(PATIENCE)
+        yield "second"
+
+    snapshots = Snapshots(read)
+    with client_of(monkeypatch, snapshots) as client:
+        key = client.post(PATH, content=b"x").json()["key"]
+        assert snapshots.answers(key) == ("first",)
+        assert snapshots._num_coming == 1
+        may_end.set()
+        wait_until(lambda: snapshots.answers(key) == ("first", "second"))
+        wait_until(lambda: snapshots._num_coming == 0)
+
+
 def test_a_full_disk_is_said(monkeypatch):
     def full(_file):
         raise OSError(28, "No space left on device")
@@ -128,7 +152,7 @@ def test_a_full_disk_is_said(monkeypatch):
 def test_old_answers_make_room_for_new_ones():
     snapshots = Snapshots()
     keys = [snapshots.keep(str(number)) for number in range(MAX_ANSWERS + 3)]
-    assert [snapshots.answer(key) for key in keys[:4]] == ["", "", "", "3"]
+    assert [snapshots.answers(key) for key in keys[:4]] == [(), (), (), ("3",)]
 
 
 def test_the_part_has_a_word_for_every_refusal():

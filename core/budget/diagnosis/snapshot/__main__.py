@@ -1,4 +1,4 @@
-"""Print as one line of JSON what a memory snapshot says: `python -m ... BYTES < SNAPSHOT`."""
+"""Print as lines of JSON what a memory snapshot says: `python -m ... BYTES PARENT < SNAPSHOT`."""
 
 import gc
 import json
@@ -7,12 +7,13 @@ import pickle
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from core.budget.diagnosis.snapshot.answer import MAX_SECONDS
-from core.budget.diagnosis.snapshot.history import summarize
+from core.budget.diagnosis.snapshot.history import summaries
 from core.budget.diagnosis.snapshot.stacks import MAX_NAME, text
 
 _LOOK_SECONDS: Final = 0.2
@@ -50,41 +51,42 @@ def limit(num_bytes: int) -> None:
             resource.setrlimit(kind, (most, most))
 
 
-def end_with_parent() -> None:
+def end_with_parent(parent: int) -> None:
     """End this process once that which started it is gone; Windows does not tell."""
-    parent = os.getppid()
-    while os.getppid() == parent:
+    while sys.platform == "win32" or os.getppid() == parent:
         time.sleep(_LOOK_SECONDS)
     os._exit(1)
 
 
-def answer(file: BinaryIO) -> dict[str, Any]:
-    """Return what a file says, or its problem."""
+def answers(reader: DataUnpickler) -> Iterator[dict[str, Any]]:
+    """Yield what a file says, of a long recording the segments alone before; or its problem."""
+    problem = "broken"
     try:
-        dump = DataUnpickler(file).load()
-    except CodeInPickleError as error:
-        return {"problem": "globals", "name": text(str(error))[:MAX_NAME]}
-    except _DAMAGE:
-        return {"problem": "broken"}
-    try:
+        dump = reader.load()
+        problem = "fields"
         if dump["segments"] == []:
-            return {"problem": "empty"}
-        told = summarize(dump)
-        return asdict(told) if told.reserved or told.points else {"problem": "empty"}
+            yield {"problem": "empty"}
+        else:
+            for told in summaries(dump):
+                yield asdict(told) if told.reserved or told.points else {"problem": "empty"}
+    except CodeInPickleError as error:
+        yield {"problem": "globals", "name": text(str(error))[:MAX_NAME]}
     except _DAMAGE:
-        return {"problem": "fields"}
+        yield {"problem": problem}
 
 
-def main(memory: str) -> None:
-    """Print the answer within so many bytes of memory."""
-    threading.Thread(target=end_with_parent, daemon=True).start()
+def main(memory: str, parent: str) -> None:
+    """Print the answers within so many bytes of memory, to the process of that number."""
+    threading.Thread(target=end_with_parent, args=(int(parent),), daemon=True).start()
     gc.disable()  # a million small objects are built, and none of them is garbage
     limit(int(memory))
+    reader = DataUnpickler(sys.stdin.buffer)  # it holds them to the end of this process
     try:
-        line = json.dumps(answer(sys.stdin.buffer))
+        for each in answers(reader):
+            print(json.dumps(each), flush=True)  # noqa: T201  this is its answer
     except MemoryError:
-        line = json.dumps({"problem": "memory"})
-    sys.stdout.write(line)
+        print(json.dumps({"problem": "memory"}), flush=True)  # noqa: T201
+    os._exit(0)  # to free them one by one takes a third of a second
 
 
 if __name__ == "__main__":

@@ -2,14 +2,16 @@
 
 `torch.cuda.memory._dump_snapshot` writes a pickle, and a pickle can run code. So it is read in a
 process of its own (`__main__.py` beside this file) that refuses every name of code, with an end to
-its time and its memory; what comes back is one line of JSON. Needs no torch.
+its time and its memory; what comes back are one or two lines of JSON. Needs no torch.
 """
 
 import json
+import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +105,7 @@ class Snapshot:
         num_blocks: How many were in use at the peak.
         gap: Bytes by which the events and the segments differ at the end; 0 if they agree.
         requests: Bytes that did not fit, one for each of the last recorded out-of-memory errors.
+        is_first: Whether the recorded time is still being counted: the segments are told first.
     """
 
     device: int
@@ -121,6 +124,7 @@ class Snapshot:
     num_blocks: int
     gap: int
     requests: Sequence[int]
+    is_first: bool = False
 
     @property
     def idle(self) -> int:
@@ -148,8 +152,10 @@ class Snapshot:
 
 def read_in_child(
     file: Path | BinaryIO, *, seconds: float = MAX_SECONDS, memory: int = MAX_MEMORY
-) -> str:
-    """Return as JSON what the file says, or its problem; never what the file wants to be.
+) -> Iterator[str]:
+    """Yield as JSON what the file says, or its problem; never what the file wants to be.
+
+    Of a long recording the segments are told first, and the whole as soon as it is counted.
 
     Args:
         file: Of at most `MAX_BYTES`, or it opened, at its beginning; who calls has looked.
@@ -157,32 +163,51 @@ def read_in_child(
         memory: Bytes that it may have: of address space where the system holds it to that, else
             of what it is seen to use.
     """
-    command = [sys.executable, "-m", "core.budget.diagnosis.snapshot", str(memory)]
+    limits = str(memory), str(os.getpid())
+    command = [sys.executable, "-m", "core.budget.diagnosis.snapshot", *limits]
     with file.open("rb") if isinstance(file, Path) else nullcontext(file) as opened:
-        return watched(command, opened, seconds, memory)
+        yield from watched(command, opened, seconds, memory)
 
 
-def watched(command: Sequence[str], file: BinaryIO, seconds: float, memory: int) -> str:
-    """Return what a process prints that reads a file, or as JSON why it was ended.
+def watched(command: Sequence[str], file: BinaryIO, seconds: float, memory: int) -> Iterator[str]:
+    """Yield each line that a process prints which reads a file; last as JSON why it was ended."""
+    problems: list[str] = []
+    with subprocess.Popen(  # noqa: S603  our own module
+        command, cwd=_ROOT, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        encoding="ascii",
+    ) as child:  # fmt: skip
+        ended = threading.Event()
+        watch = (child, ended, time.monotonic() + seconds, memory, problems)
+        threading.Thread(target=_watch, args=watch, daemon=True).start()
+        try:
+            for line in child.stdout or ():
+                if line.endswith("\n"):  # else it was ended in the middle of it
+                    yield line
+            child.wait()
+        finally:
+            ended.set()
+            child.kill()
+    if problems or child.returncode:
+        yield json.dumps({"problem": (*problems, "failed")[0], "seconds": seconds})
+
+
+def _watch(
+    child: subprocess.Popen[str], ended: threading.Event, until: float, memory: int,
+    problems: list[str],
+) -> None:  # fmt: skip
+    """End a process that takes too long or too much, and note which.
 
     It is looked at from outside, since neither Windows nor macOS limits the memory of a process.
     """
-    until = time.monotonic() + seconds
-    with subprocess.Popen(  # noqa: S603  our own module
-        command, cwd=_ROOT, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as child:
-        try:
-            while True:
-                with suppress(subprocess.TimeoutExpired):
-                    printed = child.communicate(timeout=_LOOK_SECONDS)[0]
-                    break
-                if time.monotonic() > until:
-                    return json.dumps({"problem": "late", "seconds": seconds})
-                if _memory_of(child.pid) > memory:
-                    return json.dumps({"problem": "memory"})
-        finally:
-            child.kill()
-    return printed.decode("ascii") if child.returncode == 0 else json.dumps({"problem": "failed"})
+    while not ended.wait(_LOOK_SECONDS):
+        if time.monotonic() > until:
+            problems.append("late")
+        elif _memory_of(child.pid) > memory:
+            problems.append("memory")
+        else:
+            continue
+        return child.kill()
+    return None
 
 
 def _memory_of(pid: int) -> int:
@@ -197,13 +222,14 @@ def _memory_of(pid: int) -> int:
     return 0
 
 
-def as_snapshot(answer: str) -> Snapshot:
-    """Return what `read_in_child` has answered.
+def as_snapshot(answer: str | Iterable[str]) -> Snapshot:
+    """Return what `read_in_child` has answered, of several answers the last.
 
     Raises:
         ValueError: The file could not be read; says why in the reader's language.
     """
-    told: dict[str, Any] = json.loads(answer)
+    *_earlier, last = [answer] if isinstance(answer, str) else answer
+    told: dict[str, Any] = json.loads(last)
     if problem := told.get("problem"):
         name, seconds = str(told.get("name", "")).replace("`", ""), f"{told.get('seconds', 0):g}"
         values = {"name": name, "seconds": seconds, "memory": format_bytes(MAX_MEMORY)}

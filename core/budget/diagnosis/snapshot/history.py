@@ -9,6 +9,7 @@ the size of a block is that, rounded up.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from operator import itemgetter
 from typing import Any, Final
@@ -26,6 +27,7 @@ from core.budget.diagnosis.snapshot.stacks import MAX_NAME, Frames, Stacks, plac
 MOST_BLOCKS: Final = 20
 MOST_KINDS: Final = 16  # torch knows ten
 NUM_BUCKETS: Final = 200  # of the recorded time; each gives at most three points
+_LONG: Final = 100_000  # events: to count them takes longer than to redraw a page
 _MOST: Final = 2**63
 _SIGNS: Final = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
 _PLACES: Final = {name: place for place, name in enumerate(CATEGORIES)}
@@ -60,13 +62,22 @@ def summarize(dump: Row) -> Snapshot:
         ValueError: A size is none, or there is no segment.
         KeyError, TypeError, AttributeError: It is another dict.
     """
+    *_earlier, told = summaries(dump)
+    return told
+
+
+def summaries(dump: Row) -> Iterator[Snapshot]:
+    """Yield the same, of a long recording what its segments say before that."""
     segments: dict[int, list[Row]] = {}
     for segment in dump["segments"]:
         segments.setdefault(whole(segment.get("device", 0)), []).append(segment)
     events = dict(enumerate(dump.get("device_traces") or ()))
     device = max(segments, key=lambda each: (len(events.get(each, ())), _reserved(segments[each])))
-    told = _of_device(segments[device], events.get(device, ()))
-    return Snapshot(device=device, num_devices=len(segments), **told)
+    recorded = events.get(device, ())
+    snapshot = partial(Snapshot, device=device, num_devices=len(segments))
+    if len(recorded) > _LONG:
+        yield snapshot(is_first=True, **_of_device(segments[device], ()))
+    yield snapshot(**_of_device(segments[device], recorded))
 
 
 def _of_device(segments: Sequence[Row], events: Sequence[Row]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from core.budget.command_line import explained
 from core.budget.diagnosis.out_of_memory import UntoldRequestError
 from core.budget.diagnosis.recognise import UnknownError, recognise
 from core.budget.diagnosis.sentences import snapshot_sentence
-from core.budget.diagnosis.snapshot.__main__ import answer
+from core.budget.diagnosis.snapshot.__main__ import DataUnpickler, answers
 from core.budget.diagnosis.snapshot.answer import MAX_MEMORY, as_snapshot
 from tests.core.budget.diagnosis.brought.made_files import CONFIG, TEXTS
 from tests.core.budget.diagnosis.brought.made_headers import (
@@ -266,14 +266,14 @@ def snapshot_file(content):
     path.write_bytes(content)
     try:
         with path.open("rb") as file:
-            line = json.dumps(answer(file))
+            lines = [json.dumps(each) for each in answers(DataUnpickler(file))]
     except MemoryError:
         return "memory"
     try:
-        snapshot_sentence(as_snapshot(line)).encode()
+        snapshot_sentence(as_snapshot(lines)).encode()
     except ValueError as error:
         checked(error)
-        return str(json.loads(line)["problem"])
+        return str(json.loads(lines[-1])["problem"])
     return "Snapshot"
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import struct
+import subprocess
 import sys
 from dataclasses import asdict
 
@@ -191,11 +192,12 @@ def test_the_innermost_frame_that_tells_decides():
     assert place_of([frame("x", "<frozen runpy>"), frame("y", "/usr/lib/python3.12/a.py")]) == ""
 
 
-def problem(answer):
+def problem(answers):
+    *_earlier, last = answers
     with pytest.raises(ValueError, match=r"\w") as caught:
-        as_snapshot(answer)
+        as_snapshot(last)
     assert "Traceback" not in str(caught.value)
-    return json.loads(answer)["problem"]
+    return json.loads(last)["problem"]
 
 
 class Evil:
@@ -211,8 +213,8 @@ def test_a_pickle_that_names_code_is_refused_and_nothing_runs(tmp_path, monkeypa
     ):
         path = tmp_path / f"{number}.pickle"
         path.write_bytes(content)
-        answer = read_in_child(path)
-        assert problem(answer) == "globals"
+        (answer,) = read_in_child(path)
+        assert problem([answer]) == "globals"
         assert json.loads(answer)["name"].endswith("mkdir")
     from core.budget.diagnosis.snapshot import answer as module
 
@@ -277,13 +279,15 @@ def test_a_file_of_more_than_fifty_megabytes_is_read_within_the_limits(tmp_path)
     dump["device_traces"][0].extend(events)
     path = write(tmp_path / "large.pickle", dump)
     assert path.stat().st_size > 50 * 2**20
-    found = as_snapshot(read_in_child(path, seconds=120))
+    first, found = map(as_snapshot, read_in_child(path, seconds=120))
+    assert (first.is_first, first.points, found.is_first) == (True, (), False)
+    assert (first.reserved, first.active) == (found.reserved, found.active)
     assert found.actions["free_completed"] >= 60_000
     assert found.peak.active == max(active for active, _reserved in told(made))
     few = 100 * 2**20
     assert problem(read_in_child(path, seconds=120, memory=few)) == "memory"
     # The same where the system holds no process to its memory.
-    without = f"import sys; from {PROGRAM} import answer; answer(sys.stdin.buffer)"
+    without = f"import sys; from {PROGRAM} import *; [*answers(DataUnpickler(sys.stdin.buffer))]"
     with path.open("rb") as file:
         assert problem(watched([sys.executable, "-c", without], file, 120, few)) == "memory"
 
@@ -305,6 +309,13 @@ def test_a_process_that_ends_without_a_word_is_told(tmp_path):
         )
     assert MAX_MEMORY == 1.5 * 2**30
     assert set(PROBLEMS) == {"globals", "broken", "fields", "empty", "memory", "late", "failed"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell that a parent is gone")
+def test_a_process_whose_parent_was_gone_before_it_began_ends_too():
+    command = [sys.executable, "-m", PROGRAM, str(2**30), "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as child:  # to which nothing comes
+        assert child.wait(60) == 1
 
 
 def test_the_end_of_a_long_recording_is_one_of_its_points():
@@ -332,7 +343,8 @@ def test_a_snapshot_that_contradicts_itself_or_is_empty_is_told_as_such(tmp_path
         dump["device_traces"][0].append({"action": "segment_alloc", "addr": 1, "size": 2**50})
     else:
         dump = {"segments": [{"address": 0, "total_size": 0, "blocks": []}], "device_traces": []}
-    answer = json.loads(read_in_child(write(tmp_path / "made.pickle", dump)))
+    (line,) = read_in_child(write(tmp_path / "made.pickle", dump))
+    answer = json.loads(line)
     assert answer == {"problem": "empty" if damage == "nothing" else "fields"}
 
 
