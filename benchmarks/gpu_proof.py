@@ -129,13 +129,13 @@ def memory_snapshot(path: Path) -> Rows:
         return
     import torch
 
+    from core.train.worker.memory_snapshot import recorded
+
     trainer = make_trainer(replace(size_config("10.7M"), precision="bf16"), torch.device("cuda"))
     trainer.train_step()
     torch.cuda.reset_peak_memory_stats()
-    torch.cuda.memory._record_memory_history(max_entries=200_000)
-    trainer.train_step()
-    torch.cuda.memory._dump_snapshot(str(path))
-    torch.cuda.memory._record_memory_history(enabled=None)
+    with recorded(path):
+        trainer.train_step()
     told = as_snapshot(read_in_child(path)).peak.active
     known = torch.cuda.memory_stats()["requested_bytes.all.peak"]
     yield Row(what=what, found=f"{told:,} and {known:,} bytes", is_right=told == known)

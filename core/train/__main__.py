@@ -156,6 +156,7 @@ _SENT: Final = {
     "pause": "let the run wait after its step",
     "stop": "save and end",
     "go_back": "go on from the newest checkpoint with half the learning rate",
+    "snapshot": "write what the allocator of a GPU does in the next step to the run directory",
 }
 
 

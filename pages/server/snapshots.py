@@ -24,6 +24,8 @@ from pages.server.rate import TooOftenError, turns
 from pages.server.shares import visitor_in
 
 PATH: Final = "/upload/snapshot"
+SENT: Final = "diagnose_sent"
+"""In the session: the key of an answer and the name of its file."""
 MAX_SECONDS: Final = 180  # for a file to arrive: the next one waits
 IDLE_SECONDS: Final = 10  # without a byte: nobody holds the place with an idle line
 MAX_ANSWERS: Final = 64

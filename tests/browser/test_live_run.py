@@ -299,6 +299,17 @@ def test_leaving_the_page_closes_its_connection(watching):
     page.until("window.live.size === 0 && window.leftView.source.readyState === 2")
 
 
+def test_what_a_run_says_does_not_stand_above_the_next_page(watching):
+    page = watching()
+    page.locator(".st-key-headline").get_by_text("at step 60").wait_for()
+    page.locator("[data-testid=stTopNavSection]").nth(1).click()
+    page.get_by_test_id("stTopNavDropdownLink").first.click()
+    page.locator("section.live").wait_for(state="detached")
+    headline = page.locator(".st-key-headline p")
+    headline.wait_for()
+    assert "at step" not in headline.inner_text()
+
+
 def die_and_go_on_from(run, step):
     """Let the worker die and a second attempt do the steps after `step` again."""
     run.store.close()

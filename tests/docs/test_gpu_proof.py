@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 
 from benchmarks import gpu_proof
 from benchmarks.gpu_proof import NO_GPU, Row, markdown, prove
+from core.train.worker.memory_snapshot import MAX_EVENTS
 from tests.core.budget.diagnosis.made_snapshot import MadeAllocator, write
 from tests.made_probe import PROBE
 
@@ -132,4 +133,4 @@ def test_a_memory_snapshot_of_a_step_is_written_read_and_held_against_the_alloca
         (row,) = gpu_proof.memory_snapshot(path)
         assert row.is_right is is_right
         assert path.stat().st_size > 0
-    assert asked == [{"max_entries": 200_000}, {"enabled": None}] * 2
+    assert asked == [{"max_entries": MAX_EVENTS}, {"enabled": None}] * 2

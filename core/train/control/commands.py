@@ -26,7 +26,7 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "set_learning_rate_multiplier": (0.0, 100.0),
     "set_max_steps_per_second": (0.1, 1000.0),
 }
-OPS: Final = ("pause", "resume", "step", "stop", "go_back", *RANGES)
+OPS: Final = ("pause", "resume", "step", "stop", "go_back", "snapshot", *RANGES)
 
 _FILE_NAME: Final = re.compile(r"[0-9]{6,9}\.json")
 _RESCAN_SECONDS: Final = 0.1

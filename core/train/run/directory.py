@@ -28,6 +28,7 @@ CONTROL_FOLDER: Final = "control"
 CHECKPOINTS_FOLDER: Final = "ckpt"
 MILESTONES_FOLDER: Final = "milestones"
 BEST_FILE: Final = "best.json"
+SNAPSHOT_FILE: Final = "memory-snapshot.pickle"  # of one step on a GPU
 
 FORMAT_VERSION: Final = 1
 CHECKPOINT_FORMAT: Final = 1

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 import torch
 
+from core.language import N_
 from core.train.config import TrainConfig
 from core.train.control.commands import Command, Inbox, StopSignal
 from core.train.control.orders import Orders, acknowledge, standing_orders
 from core.train.learning.sampler import Sampler
 from core.train.learning.trainer import StepResult, Trainer
-from core.train.run.directory import checkpoints, forget_milestones
+from core.train.run.directory import SNAPSHOT_FILE, checkpoints, forget_milestones
 from core.train.run.state import NON_FINITE_PAUSE, NOT_SAVED, TIME_IS_UP
 from core.train.run.store import RunStore
 from core.train.text.dataset import load_dataset
 from core.train.worker.checkpoint import load_checkpoint
 from core.train.worker.inheritance import begin_as_fork
+from core.train.worker.memory_snapshot import recorded
 from core.train.worker.observer import Observer
 
 if TYPE_CHECKING:  # a run of one process does without torch.distributed
@@ -46,12 +48,13 @@ class Session:
         self._values: Mapping[str, float | None] = {}
         self._single_steps = 0
         self._next_step_at = self._state_at = 0.0
-        self._operations: dict[str, Callable[[Command], None]] = {
+        self._operations: dict[str, Callable[[Command], str | None]] = {  # why not, if not
             "pause": lambda _command: self._change("paused"),
             "resume": self._resume,
             "step": self._one_step,
             "stop": self._stop_after_step,
             "go_back": self._go_back,
+            "snapshot": self._snapshot,
             "set_learning_rate_multiplier": self._set_multiplier,
             "set_max_steps_per_second": self._set_governor,
         }
@@ -117,9 +120,8 @@ class Session:
         if commands:
             self._read()
         for command in commands:
-            if not command.error:
-                self._operations[command.op](command)
-            acknowledge(self.store, command, self.trainer.step)
+            error = command.error or self._operations[command.op](command)
+            acknowledge(self.store, replace(command, error=error or ""), self.trainer.step)
             self._last_command = command.number
         if commands:
             self._write_state()
@@ -227,6 +229,20 @@ class Session:
         self._set_multiplier(change)
         acknowledge(self.store, change, self.trainer.step)  # a resume repeats it, readers show it
         self._change("running")
+
+    def _snapshot(self, _command: Command) -> str:
+        """Do the next step and write down what the allocator did in it; return why not, if so."""
+        if not torch.cuda.is_initialized():
+            return N_("Only a run on a CUDA GPU has a memory snapshot.")
+        if self._stop_wanted or self._is_complete():
+            return N_("The run has no next step.")
+        try:
+            with recorded(self.store.directory / SNAPSHOT_FILE), self._training():
+                self._step()
+                self._read()
+        except OSError as error:
+            return str(error)
+        return ""
 
     def _set_governor(self, command: Command) -> None:
         self.max_steps_per_second = command.value

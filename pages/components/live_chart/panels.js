@@ -52,6 +52,8 @@ function statusLine({ history, data }) {
 // the stream, and never ahead of the curve. React leaves the text alone as long as its own sentence
 // stays the same.
 function renderHeadline(view) {
+  view.path ??= location.pathname // what leads to another page leaves us there until that page is whole
+  if (location.pathname !== view.path) return
   const line = document.querySelector(".st-key-headline p")
   const sentence = headlineOf({ data: view.data, history: view.moment })
   if (line && line.textContent !== sentence) line.textContent = sentence

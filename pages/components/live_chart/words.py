@@ -159,6 +159,7 @@ CONTROLS: Final = {
     "op_stop": N_("Stop and save"),
     "op_leave": N_("Stop"),
     "op_go_back": N_("Go back, half the rate"),
+    "op_snapshot": N_("Memory snapshot"),
     "multiplier": N_("Learning rate"),
     "multiplier_help": N_("Factor on the planned learning rate"),
     "times": N_("× {value}"),

@@ -23,15 +23,14 @@ from pages.components.large_file.large_file import CHOOSE, large_file
 from pages.plan.diagnose.inputs import ASK, Case
 from pages.plan.diagnose.snapshot_pictures import history_picture, segments_picture, top_of
 from pages.plan.diagnose.two_snapshots import show_two
-from pages.server.snapshots import PATH, snapshots
+from pages.server.snapshots import PATH, SENT, snapshots
 from pages.shared.settings import is_hidden, locked, look
 from pages.shared.tabbed_page import Chart, Shown, Tab
 
 _PROGRAMS: Final[Mapping[str, str]] = read_table(__file__)
 CODE: Final = _PROGRAMS["read"]
 Answers = Sequence[str]  # of the server, the newest last
-SENT, OTHER_SENT = ASK.key("sent"), ASK.key("other_sent")
-"""In the session: the key of an answer and the name of its file."""
+OTHER_SENT: Final = ASK.key("other_sent")
 _LONGEST_NAME: Final = 60
 _LOOK_AGAIN: Final = 0.3  # seconds
 _FAR: Final = 2.0  # times what was reserved: a plan above would flatten the picture

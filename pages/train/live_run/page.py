@@ -23,6 +23,7 @@ from pages.train.live_run.compare import show_comparison
 from pages.train.live_run.drawn import choose_drawn
 from pages.train.live_run.guesses import ask_last_loss
 from pages.train.live_run.manage import offer_runs
+from pages.train.live_run.memory_snapshot import offer_snapshot
 from pages.train.live_run.prediction import (
     ask_first_loss,
     outline,
@@ -131,6 +132,7 @@ with code:
     code_and_graph(shown, planned)
 if shown and not presenting():
     offer_ranks(shown)
+    offer_snapshot(shown)
 prose(__file__, "reading")
 if not is_hidden(ASK.page, "poster") and not presenting():
     with files:  # last, for it bears every setting; what it says is known in the browser

@@ -1,6 +1,8 @@
 import errno
 import math
+from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from core.train.control.commands import send
 from core.train.learning.schedule import milestone_steps
 from core.train.learning.trainer import Trainer
 from core.train.run.directory import (
+    SNAPSHOT_FILE,
     best_checkpoint,
     checkpoint_step,
     checkpoints,
@@ -24,6 +27,7 @@ from core.train.run.records import newest
 from core.train.run.state import hold_worker_lock, read_state, state_sentence
 from core.train.run.store import RunStore
 from core.train.worker import checkpoint, observer
+from core.train.worker.memory_snapshot import MAX_EVENTS
 from core.train.worker.session import open_session
 
 CONSTANT_RATE = {"learning_rate": 1e-3, "min_learning_rate": 1e-3, "warmup_steps": 0}
@@ -85,6 +89,60 @@ def test_a_run_writes_every_step_and_what_is_due(session_of):
     states = [event["state"] for event in events_of(directory, "state")]
     assert states == ["running", "stopping", "finished"]
     assert read_state(directory).state == "finished"
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """Return the calls to torch's recorder; it writes a file as the allocator of a GPU would."""
+    calls = []
+    memory = torch.cuda.memory
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(memory, "_record_memory_history", lambda **asked: calls.append(asked))
+    monkeypatch.setattr(memory, "_dump_snapshot", lambda path: Path(path).write_bytes(b"snapshot"))
+    return calls
+
+
+@pytest.mark.parametrize("state", ["running", "paused"])
+def test_a_memory_snapshot_is_of_the_next_step_alone(session_of, gpu, state):
+    session, directory = session_of(num_steps=6, **NOTHING_DUE)
+    each_step(session, gpu.append)
+    session._change(state)
+    session.trainer.train_step()
+    send(directory, "snapshot")
+    session._obey()
+    assert gpu == [{"max_entries": MAX_EVENTS}, 2, {"enabled": None}]
+    assert (directory / SNAPSHOT_FILE).read_bytes() == b"snapshot"
+    assert [each.name for each in directory.glob("*.part")] == []
+    (ack,) = events_of(directory, "ack")
+    assert (ack["op"], ack["accepted"], ack["step"]) == ("snapshot", True, 2)
+    assert session.state == state
+    session._change("running")
+    assert session.run() == "finished"
+    assert records_of(directory)["step"].tolist() == [2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("why", "reason"), [("a CPU", "CUDA"), ("the end", "no next step"), ("the disk", "No space")]
+)
+def test_a_snapshot_that_cannot_be_is_refused_and_the_run_goes_on(
+    session_of, gpu, why, reason, monkeypatch
+):
+    session, directory = session_of(num_steps=3, **NOTHING_DUE)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: why != "a CPU")
+    if why == "the disk":
+        monkeypatch.setattr(torch.cuda.memory, "_dump_snapshot", Mock(side_effect=full))
+    if why == "the end":
+        session.run()
+    send(directory, "snapshot")
+    session._obey()
+    (ack,) = events_of(directory, "ack")
+    assert ack["accepted"] is False
+    assert reason in ack["reason"]
+    assert not (directory / SNAPSHOT_FILE).exists()
+    assert gpu == ([{"max_entries": MAX_EVENTS}, {"enabled": None}] if why == "the disk" else [])
+    if why != "the end":
+        assert session.run() == "finished"
 
 
 def test_a_memory_event_of_a_cpu_holds_what_was_watched_and_no_word_of_a_gpu(session_of):
