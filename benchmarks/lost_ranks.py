@@ -23,7 +23,7 @@ from core.train.run.records import HEADER, RECORD, Records, newest, parse_record
 from core.train.run.state import read_state
 from core.train.start.launch import create_run, spawn_worker
 from core.train.start.plan import predict_run
-from core.train.start.timing import Timing
+from core.train.start.timing import measure_timing
 from core.train.text.dataset import dataset_of
 
 TEXT = ("the quick brown fox jumps over the lazy dog. " * 60).encode()
@@ -42,20 +42,6 @@ SETTINGS = {
     "sample_interval": 1000,
     "max_steps_per_second": 40.0,
 }
-TIMING = Timing(
-    seconds_per_step=0.002,
-    fastest_seconds=0.001,
-    slowest_seconds=0.003,
-    num_steps_timed=20,
-    precision="fp32",
-    device="cpu",
-    device_name="CPU",
-    device_bytes=None,
-    threads=1,
-    flops=1e6,
-    measured_at=0.0,
-    tried={},
-)
 STEPS_PER_LIFE = 40  # at most, before the kill
 PATIENCE = 300.0
 
@@ -64,7 +50,8 @@ def make_run(runs: Path, num_steps: int) -> Path:
     """Make a run that waits for its worker."""
     config = TrainConfig.from_json({**SETTINGS, "num_steps": num_steps})
     prepared = predict_run(config, dataset_of(config, TEXT, "fox.txt"))
-    return create_run(prepared, TIMING, runs)
+    timing = measure_timing(config, prepared.dataset.tokenizer.vocab_size)
+    return create_run(prepared, timing, runs)
 
 
 def check_files(directory: Path, before: bytes) -> bytes:
