@@ -67,8 +67,10 @@ and so they do in a Trainer of Lightning:
             self.watch.close()
 
 Of several processes only the first one watches, so let all of them make a `Watch`; there the page
-can pause the run, but neither stop it nor change its rate. A disk that refuses ends the watching
-with a warning, never the training.
+can pause the run, but neither stop it nor change its rate. Of a model in shards (`fully_shard`,
+FSDP) its memory is that of the first process, and the gradient norm is known where you pass it:
+`clip_grad_norm_(model.parameters(), 1.0).full_tensor()`. A disk that refuses ends the watching with
+a warning, never the training.
 """
 
 import atexit
@@ -139,6 +141,11 @@ class Watch:
         self._tokens, self._memory_every = tokens_per_step, memory_every
         self._weights = list(model.parameters())  # to walk through the modules takes 0.1 ms
         self._device = self._weights[0].device
+        # A norm of shards would have to be asked of all processes at once.
+        kinds = {type(module).__name__ for module in model.modules()}
+        self._is_sharded = "FullyShardedDataParallel" in kinds or any(
+            hasattr(weight, "to_local") for weight in self._weights
+        )
         self._step = self._seq = self._memory_due = self._resident = 0
         self._single_steps = self._last_command = 0
         self._resident_at = self._look_at = self._state_at = self._wall = self._last = 0.0
@@ -166,11 +173,13 @@ class Watch:
         if not self._lock.is_locked:
             return not self.should_stop
         now, number = time.perf_counter(), self._step + 1 if step is None else step
+        loss = _own_part(loss.detach()) if isinstance(loss, torch.Tensor) else loss
+        if any(each.is_partial() for each in getattr(grad_norm, "placements", ())):
+            grad_norm = None  # only all processes together could tell
         seconds = max(now - self._last, 1e-9)
         rate = (self._tokens or math.nan) * (number - self._step) / seconds
         if grad_norm is not None:
-            self._norm, self._norm_is_told = grad_norm, True
-        loss = loss.detach() if isinstance(loss, torch.Tensor) else loss
+            self._norm, self._norm_is_told = _own_part(grad_norm), True
         self._owed.append((number, self._now(), seconds, loss, self._rate, self._norm, rate))
         self._step, self._norm = number, None
         self._state["trained_seconds"] += seconds
@@ -362,7 +371,7 @@ class Watch:
             self._norm_at = now
             grads = self._gradients()
             dense = grads and all(grad.layout == torch.strided for grad in grads)
-            self._norm = _total_norm(grads) if dense else None
+            self._norm = _total_norm(grads) if dense and not self._is_sharded else None
 
     def _gradients(self) -> list[torch.Tensor]:
         return [p.grad for p in self._weights if p.grad is not None]
@@ -448,7 +457,7 @@ def predicted_state_bytes(optimizer: torch.optim.Optimizer) -> int | None:
     """
     groups = []
     for group in optimizer.param_groups:
-        twins = [torch.empty_like(p, device="meta") for p in group["params"]]
+        twins = [torch.empty_like(_own_part(p), device="meta") for p in group["params"]]
         for twin, original in zip(twins, group["params"], strict=True):
             if original.requires_grad:
                 twin.requires_grad_().grad = torch.empty_like(twin)
@@ -495,7 +504,13 @@ def _total_norm(grads: list[torch.Tensor]) -> torch.Tensor:
 
 
 def _num_bytes(tensors: Iterable[torch.Tensor]) -> int:
-    return sum(each.numel() * each.element_size() for each in tensors)
+    return sum(each.numel() * each.element_size() for each in map(_own_part, tensors))
+
+
+def _own_part(value: Any) -> Any:  # noqa: ANN401  a number or a tensor
+    """Return what this process has of a tensor that is spread over several."""
+    with torch.no_grad():
+        return value.to_local() if hasattr(value, "to_local") else value
 
 
 def _state_bytes(optimizer: torch.optim.Optimizer) -> int:

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import math
 import os
 import re
 import shutil
@@ -428,20 +429,69 @@ torch.distributed.destroy_process_group()
 """
 
 
-def test_of_two_ranks_one_writes_and_does_nothing_that_the_other_would_not_do(tmp_path):
+# One shard of a model of 16 x 8 + 16 weights; of its gradients' norm each process has a part.
+SHARDS = """
+import sys
+import torch
+from torch.distributed import destroy_process_group, device_mesh, fsdp, init_process_group
+from watch import Watch
+
+meeting, rank = "file://" + sys.argv[1], int(sys.argv[2])
+init_process_group("gloo", init_method=meeting, rank=rank, world_size=2)
+model = torch.nn.Linear(8, 16)
+fsdp.fully_shard(model, mesh=device_mesh.init_device_mesh("cpu", (2,)))
+optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+watch = Watch(model, optimizer, runs="runs", memory_every=1)
+for norm_of in (None, lambda norm: norm, lambda norm: norm.full_tensor()):
+    optimizer.zero_grad()
+    loss = model(torch.ones(2, 8)).square().mean()
+    loss.backward()
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1e9) if norm_of else None
+    optimizer.step()
+    assert watch.step(loss, norm_of and norm_of(norm))
+watch.close()
+print(norm.full_tensor().item())
+destroy_process_group()
+"""
+
+
+def run_two(tmp_path, program):
+    """Return the one run that two processes of a program wrote, and what the first printed."""
     shutil.copy(room.__file__, tmp_path / "watch.py")
-    (tmp_path / "program.py").write_text(RANKS, encoding="utf-8")
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
     ranks = [
         subprocess.Popen(
             [sys.executable, "program.py", str(tmp_path / "meet"), str(rank)], cwd=tmp_path,
-            stderr=subprocess.PIPE, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         for rank in range(2)
     ]  # fmt: skip
-    for rank in ranks:
-        _out, errors = rank.communicate(timeout=120)
+    told = [rank.communicate(timeout=120) for rank in ranks]
+    for rank, (_out, errors) in zip(ranks, told, strict=True):
         assert rank.returncode == 0, errors
-    run = only_run(tmp_path)
+    return only_run(tmp_path), told[0][0]
+
+
+def test_of_a_model_in_shards_one_process_tells_its_own_and_waits_for_no_other(tmp_path):
+    run, printed = run_two(tmp_path, SHARDS)
+    increment = RunReader(run.directory).read_new()
+    assert run.state == "finished"
+    first, second, third = increment.records["grad_norm"]
+    assert math.isnan(first)
+    assert math.isnan(second), "a part of the norm"
+    assert third == pytest.approx(float(printed))
+    shard = 4 * (16 * 8 + 16) // 2
+    predicted = run.info["prediction"]
+    assert predicted["num_params"] == 16 * 8 + 16
+    assert predicted["memory"]["weights"] == predicted["memory"]["gradients"] == shard
+    for event in increment.events:
+        if event["kind"] == "memory":
+            told = {name: event[name] for name in ("weights", "gradients", "optimizer")}
+            assert told == predicted["memory"]
+
+
+def test_of_two_ranks_one_writes_and_does_nothing_that_the_other_would_not_do(tmp_path):
+    run, _printed = run_two(tmp_path, RANKS)
     increment = RunReader(run.directory).read_new()
     assert (run.state, increment.records["step"].tolist()) == ("finished", [1, 2, 3, 4])
     acks = [event for event in increment.events if event["kind"] == "ack"]
