@@ -18,6 +18,7 @@ from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, it
 from core.budget.planning.plan import Plan
 from core.budget.serving.kv_cache import kv_cache, kv_reserved
 from core.budget.table import read_table
+from core.budget.training.memory import not_counted
 from core.budget.weights.stored import serving_weights
 from core.language import N_, _
 from core.units import GIB, MIB, ByteUnit, format_bytes, format_flops_per_second
@@ -222,6 +223,7 @@ def _training(log: Log, plan: Plan, unit: ByteUnit) -> LogAnswer:
         headline.append(_claimed(N_("memory in the log"), {"said": log.memory}, "bytes"))
         beside.append(replace(plan.need, name=N_("memory of the plan")))
         notes.append(_on_memory(log.memory, plan.need, unit))
+        notes += [not_counted()] if log.memory < plan.need.low else []
     headline, beside = (headline, beside) if headline else (beside, [])
     return LogAnswer(headline=tuple(headline), beside=tuple(beside), notes=tuple(notes))
 

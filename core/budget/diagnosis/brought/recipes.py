@@ -321,6 +321,8 @@ def _checkpointing(reading: _Reading) -> dict[str, Setting]:
     if found == "selective" and not (found := facts.get("selective_option", "")):
         text = _("Checkpointing of every so many layers in full is none that the plan has.")
         reading.notes.append(text)
+    if found == "selective":
+        reading.beyond.append(_("every second product made again (selective_ac_option = op)"))
     return {"checkpointing": found} if found else {}
 
 

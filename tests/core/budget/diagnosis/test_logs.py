@@ -12,6 +12,7 @@ from core.budget.planning.plan import Plan
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.serving.plan import ServingPlan
 from core.budget.table import read_table
+from core.budget.training.memory import not_counted
 from core.units import GIB, MIB
 
 ROWS = read_table(logs.__file__)["row"]
@@ -122,6 +123,8 @@ def test_torchtitans_33_73_percent_of_an_h100_are_full_attention():
     assert amounts(answer.beside)["speed at the peak"] == pytest.approx(5760 / 0.3372, rel=1e-3)
     assert any("full attention" in note for note in answer.notes)
     assert any("47.7 GiB" in note for note in answer.notes)
+    assert not_counted() in answer.notes  # the run compiles, and keeps every second product
+    assert not_counted() not in answer_log(read_log("memory: 990GiB  tps: 5,760"), plan()).notes
 
 
 @pytest.mark.parametrize(

@@ -433,3 +433,11 @@ def test_a_notebook_of_unsloth_is_read():
         "length": 2048, "checkpointing": "full", "lora": "nf4_double_quant", "rank": 16,
         "targets": "all", "sharding": "0",
     }  # fmt: skip
+
+
+def test_torchtitans_selective_checkpointing_is_beyond_a_plan_which_keeps_every_product():
+    """torchtitan, distributed/activation_checkpoint.py: `mm_count % 2` are made again."""
+    op = TEXTS["TORCHTITAN"]
+    whole = op.replace('mode = "selective"', 'mode = "full"')
+    told = [read_brought(each.encode()) for each in (op, whole)]
+    assert [any("every second" in each for each in of.beyond) for of in told] == [True, False]
