@@ -49,8 +49,9 @@ _ROWS: Final = [
     (row["kind"], row["says"], row["word"], _compiled(row["pattern"]), row.get("unit", 1))
     for row in _TABLE["row"]
 ]
-_BESIDE_A_SPEED, _OTHER_SPEED, _BUFFER = (
-    _compiled(f"{{{part}}}") for part in ("beside_a_speed", "other_speed", "buffer")
+_BESIDE_A_SPEED, SERVING_SPEED, _OTHER_SPEED, _BUFFER = (
+    _compiled(f"{{{part}}}")
+    for part in ("beside_a_speed", "serving_speed", "other_speed", "buffer")
 )
 # Also a colour that a page has kept without its escape.
 _COLOUR: Final = re.compile(r"\x1b\[[\d;]{0,20}m|\[\d{1,3}(?:;\d{1,3}){0,4}m")
@@ -60,6 +61,8 @@ _DIGIT: Final = re.compile(r"\d")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Log:
     """What lines of a log say; numbers are the median of the later half of them: steady state.
+
+    Of memory it is the most, as the most loaded device needs it.
 
     Attributes:
         kind: A key of `LOG_KINDS`: of several the one with the most lines.
@@ -105,6 +108,7 @@ def read_log(text: str) -> Log:
     for what, number in (pair for of, each in found if of == kind for pair in each.items()):
         told[what].append(number)
     steady = {what: median(each[len(each) // 2 :]) for what, each in told.items()}
+    steady |= {what: max(told[what]) for what in ("memory",) if what in told}
     return Log(
         kind=kind, num_lines=kinds.count(kind), memory=round(steady.get("memory", 0)),
         tokens_per_second=steady.get("tokens_per_second", 0.0), mfu=steady.get("mfu", 0.0),

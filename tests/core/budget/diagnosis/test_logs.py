@@ -88,11 +88,21 @@ def test_the_later_half_of_the_lines_counts():
     assert read_log(lines).tokens_per_second == 5100
 
 
+def test_the_fullest_device_and_the_highest_line_say_the_memory():
+    used = (71_234, 70_000, 3)
+    lines = (f"| N/A 50C P0 60W / 400W | {each}MiB / 81920MiB | 0% Default |" for each in used)
+    assert read_log("\n".join(lines)).memory == 71_234 * MIB
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "",
         "hello",
+        "Loading checkpoint shards: 100%|██████████| 4/4 [00:05<00:00,  1.41s/it]",
+        "Map: 100%|██████████| 1000/1000 [00:05<00:00, 181.41 examples/s]",
+        "Capturing CUDA graph shapes: 100%|██████████| 35/35 [00:15<00:00,  2.33it/s]",
+        "  0%|          | 0/1250 [00:00<?, ?it/s]",
         "Avg prompt throughput: 3.0 tokens/s, Avg generation throughput: 45.0 tokens/s",
         "eval time = 9 ms / 50 tokens ( 24.7 ms per token,    40.5 tokens per second)",
         "validate step: 10  loss:  7.2  memory: 47.65GiB(50.10%)  tps: 9,760",
