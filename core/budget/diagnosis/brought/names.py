@@ -51,6 +51,11 @@ def stored_words(name: str) -> tuple[str, ...]:
     return tuple(word for word in words if word in _STORED)
 
 
+def stored_format(words: tuple[str, ...]) -> str:
+    """Return the weight format of which such words tell; "" if they tell none."""
+    return next((form for word, form in _TABLE["formats"].items() if word in words), "")
+
+
 def same_model(spec: ModelSpec) -> str:
     """Return the key of the model of the catalogue that is built exactly so; "" if none is."""
     return next((key for key in MODELS if _agree(spec, MODELS[key], _NO_SHAPE)), "")
