@@ -117,10 +117,12 @@ def _plan(chosen: Namespace, told: Told, asked: Sequence[str] = ()) -> Plan:
     plan = Plan(
         spec=found.spec, cluster=found.cluster, recipe=found.recipe, serving=found.plan,
     )  # fmt: skip
-    if not isinstance(told, Brought):
-        return plan
-    own = replace(told, model="", config="") if chosen.of else told
-    return _with_told(planned(own, plan), found)
+    if isinstance(told, Brought):
+        own = replace(told, model="", config="") if chosen.of else told
+        plan = _with_told(planned(own, plan), found)
+        if "accumulation" not in found.told:
+            return plan
+    return replace(plan, step_tokens=plan.pass_tokens * plan.recipe.accumulation)
 
 
 def _with_told(plan: Plan, found: Settings) -> Plan:
