@@ -1,6 +1,7 @@
 """The model that a file names: a row of the catalogue, or none where that is not sure."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Final
 
@@ -10,6 +11,8 @@ from core.models.spec import ModelSpec
 
 _TABLE: Final = read_table(__file__)
 _STORED: Final = frozenset(_TABLE["stored"])
+FORMATS: Final[Mapping[str, str]] = _TABLE["formats"]
+"""A word of a checkpoint's name -> its weight format; of several words the first counts."""
 _SAME_SIZE: Final = _STORED | frozenset(_TABLE["same_size"])
 _NO_SHAPE: Final = frozenset(
     {"name", "published", "beyond", "maker", "source", "guessed", "not_counted"}
@@ -49,11 +52,6 @@ def stored_words(name: str) -> tuple[str, ...]:
     """Return the words of a name that tell of weights with fewer bits: "awq", "4bit"."""
     words = re.split(r"[-_/ ]", name.lower())
     return tuple(word for word in words if word in _STORED)
-
-
-def stored_format(words: tuple[str, ...]) -> str:
-    """Return the weight format of which such words tell; "" if they tell none."""
-    return next((form for word, form in _TABLE["formats"].items() if word in words), "")
 
 
 def same_model(spec: ModelSpec) -> str:

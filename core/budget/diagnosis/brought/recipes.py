@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import MAX_DEVICES
-from core.budget.diagnosis.brought.names import model_named, stored_format, stored_words
+from core.budget.diagnosis.brought.names import FORMATS, model_named, stored_words
 from core.budget.diagnosis.brought.record import Brought, Setting
 from core.budget.diagnosis.brought.texts import UNWRITTEN, flat
 from core.budget.recipe import MAX_TOKENS
@@ -368,7 +368,8 @@ def _devices_and_step(facts: Facts) -> dict[str, Setting]:
 
 def _model(reading: _Reading, named: str) -> str:
     words, facts = stored_words(named), reading.facts
-    form = stored_format(words) if reading.row["work"] == "serve" else ""
+    is_served = reading.row["work"] == "serve"
+    form = next((FORMATS[each] for each in FORMATS if is_served and each in words), "")
     text = _("The name speaks of stored weights with fewer bits ({words}): see their format.")
     if form:
         facts["weights"] = form

@@ -15,6 +15,7 @@ from core.budget.catalogue.as_config import config_of
 from core.budget.catalogue.models import MODELS
 from core.train.profiler.results import recorded
 from core.train.profiler.trace import is_trace, read_trace, trace_sentence
+from tests.core.budget.diagnosis.brought.made_headers import gguf
 from tests.core.budget.diagnosis.made_snapshot import two_steps
 
 OOM = "CUDA out of memory. Tried to allocate 172.00 MiB"
@@ -146,6 +147,18 @@ def test_the_verdict_on_a_config_says_that_it_is_of_a_training_and_of_which(said
     _status, out, _err = said("explain", content=content)
     assert "work = train; " in out
     assert "length = 4096; batch = 1; " in out
+
+
+def test_of_a_checkpoint_is_said_what_lies_in_it_and_no_verdict_on_another_model(said):
+    """The index of Llama-3.1 8B: 8,030,261,248 parameters of 16 bits."""
+    files = {"metadata": {"total_size": 16_060_522_496}, "weight_map": {"a.weight": "1"}}
+    _status, out, _err = said("explain", content=json.dumps(files))
+    assert out.startswith("weights: 15.0 GiB\n")
+    assert "fit" not in out
+    _status, out, _err = said("explain", content=gguf())
+    assert "parameters: 6.74 B" in out.splitlines()[0]
+    assert "Llama-2 7B: " in out
+    assert "optimizer" not in out  # nobody trains the weights of a GGUF file
 
 
 def test_a_verdict_says_first_what_it_leaves_out_and_whose_it_is(said):
