@@ -1,7 +1,6 @@
 """The model that a file names: a row of the catalogue, or none where that is not sure."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Final
 
@@ -11,8 +10,7 @@ from core.models.spec import ModelSpec
 
 _TABLE: Final = read_table(__file__)
 _STORED: Final = frozenset(_TABLE["stored"])
-FORMATS: Final[Mapping[str, str]] = _TABLE["formats"]
-"""A word of a checkpoint's name -> its weight format; of several words the first counts."""
+FORMATS: Final = _TABLE["formats"]  # word of a checkpoint's name -> weight format; the first counts
 _SAME_SIZE: Final = _STORED | frozenset(_TABLE["same_size"])
 _NO_SHAPE: Final = frozenset(
     {"name", "published", "beyond", "maker", "source", "guessed", "not_counted"}

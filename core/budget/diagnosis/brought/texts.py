@@ -37,8 +37,7 @@ _DAMAGE: Final = (
 _CALL: Final = re.compile(
     r"\b(\w{0,40}TrainingArguments|(?:SFT|DPO|Reward|GRPO|KTO|ORPO)Config|LoraConfig|"
     r"BitsAndBytesConfig|(?:FastLanguageModel\.)?from_pretrained|get_peft_model|LLM|"
-    r"prepare_model_for_kbit_training|"
-    r"Trainer\.Config)\s{0,40}\("
+    r"prepare_model_for_kbit_training|Trainer\.Config)\s{0,40}\("
 )
 # Every repetition is possessive or short: no text makes one start over at each of its characters.
 _IN_CALL: Final = re.compile(

@@ -94,6 +94,18 @@ def test_the_fullest_device_and_the_highest_line_say_the_memory():
     assert read_log("\n".join(lines)).memory == 71_234 * MIB
 
 
+def test_more_memory_than_the_plans_has_its_reasons():
+    """LLaMA-Factory issue 7409: LoRA on Qwen2-7B, 2 x 2,048 tokens, 28.2 GB, then 32."""
+    lora = LoRA(rank=8, targets=("q", "k", "v", "o", "gate", "up", "down"))
+    recipe = TrainingRecipe(batch_size=2, seq_len=2048, checkpointing="full", lora=lora)
+    case = Plan(
+        spec=MODELS["qwen2.5-7b"], cluster=Cluster(device=DEVICES["a100-80gb"]), recipe=recipe
+    )
+    for used, words in ((32_000, "reserved"), (25_000, "within")):
+        answer = answer_log(read_log(f"| N/A 50C | {used}MiB / 81920MiB | 98% Default |"), case)
+        assert any(words in note for note in answer.notes), used
+
+
 @pytest.mark.parametrize(
     "text",
     [
