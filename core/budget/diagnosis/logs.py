@@ -283,8 +283,8 @@ def _on_memory(told: int, need: Item, unit: ByteUnit) -> str:
     if need.low <= told <= need.high:
         text = _("The log's {told} are within what the plan predicts: {low} to {high}.")
     elif told > need.high:
-        text = _("The log's {told} are above what the plan predicts, {low} to {high}. What torch "
-                 "reserves grows with changing lengths, and nvidia-smi counts CUDA's context too.")  # fmt: skip
+        text = _("The log's {told} are above what the plan predicts, {low} to {high}: torch reserves "
+                 "more where lengths change, and nvidia-smi counts CUDA's context.")  # fmt: skip
     sizes = {"told": told, "low": need.low, "high": need.drawn_high}
     return text.format(**{name: format_bytes(size, unit) for name, size in sizes.items()})
 

@@ -101,7 +101,7 @@ def test_more_memory_than_the_plans_has_its_reasons():
     case = Plan(
         spec=MODELS["qwen2.5-7b"], cluster=Cluster(device=DEVICES["a100-80gb"]), recipe=recipe
     )
-    for used, words in ((32_000, "reserved"), (25_000, "within")):
+    for used, words in ((32_000, "reserves"), (25_000, "within")):
         answer = answer_log(read_log(f"| N/A 50C | {used}MiB / 81920MiB | 98% Default |"), case)
         assert any(words in note for note in answer.notes), used
 
