@@ -283,7 +283,7 @@ def _on_memory(told: int, need: Item, unit: ByteUnit) -> str:
     if need.low <= told <= need.high:
         text = _("The log's {told} are within what the plan predicts: {low} to {high}.")
     elif told > need.high:
-        text = _("The log's {told} are above what the plan predicts, {low} to {high}: torch reserves "
+        text = _("The log's {told} are above the {low} to {high} of the plan: torch reserves "
                  "more where lengths change, and nvidia-smi counts CUDA's context.")  # fmt: skip
     sizes = {"told": told, "low": need.low, "high": need.drawn_high}
     return text.format(**{name: format_bytes(size, unit) for name, size in sizes.items()})

@@ -66,10 +66,10 @@ def _read_text(text: str, name: str) -> Brought:
         with suppress(ValueError):
             blocks.append(_read_text(block[1], name))
     if blocks:  # of several the first that names a model
-        found = max(blocks, key=lambda each: bool(each.model or each.config))
+        best = max(blocks, key=lambda each: bool(each.model or each.config))
         left = _("Of {count} blocks of the text one alone is read: bring the others by themselves.")
-        notes = (*found.notes, *([left.format(count=len(blocks))] if blocks[1:] else ()))
-        return replace(found, notes=notes)
+        notes = (*best.notes, *([left.format(count=len(blocks))] if blocks[1:] else ()))
+        return replace(best, notes=notes)
     if _JSON.match(text):
         return _read_json(text, name)
     if printed := read_state_dict(text):
