@@ -453,6 +453,7 @@ def test_torchtitans_selective_checkpointing_is_beyond_a_plan_which_keeps_every_
         ("RedHatAI/Meta-Llama-3.1-70B-Instruct-quantized.w4a16", "llama-3.1-70b", "int4_group128"),
         ("RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w8a8", "llama-3.1-8b", "int8_channel"),
         ("unsloth/Llama-3.3-70B-Instruct-bnb-4bit", "llama-3.1-70b", "nf4_double_quant"),
+        ("RedHatAI/Qwen3-8B-NVFP4", "qwen3-8b", "nvfp4"),
     ],
 )
 def test_a_server_finds_the_format_of_which_the_name_of_a_checkpoint_speaks(name, model, weights):
