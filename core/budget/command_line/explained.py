@@ -32,6 +32,7 @@ from core.budget.diagnosis.sentences import (
 from core.budget.diagnosis.snapshot.answer import as_snapshot, read_in_child
 from core.budget.diagnosis.suspects import find_suspects
 from core.budget.fits.matrix import first_failing
+from core.budget.item import Item
 from core.budget.planning.plan import Plan
 from core.budget.serving.memory import inference_budget
 from core.budget.training.memory import training_budget
@@ -117,10 +118,12 @@ def _plan(chosen: Namespace, told: Told, asked: Sequence[str] = ()) -> Plan:
     plan = Plan(
         spec=found.spec, cluster=found.cluster, recipe=found.recipe, serving=found.plan,
     )  # fmt: skip
-    if not isinstance(told, Brought):
-        return plan
-    own = replace(told, model="", config="") if chosen.of else told
-    return _with_told(planned(own, plan), found)
+    if isinstance(told, Brought):
+        own = replace(told, model="", config="") if chosen.of else told
+        plan = _with_told(planned(own, plan), found)
+        if "accumulation" not in found.told:
+            return plan
+    return replace(plan, step_tokens=plan.pass_tokens * plan.recipe.accumulation)
 
 
 def _with_told(plan: Plan, found: Settings) -> Plan:
@@ -147,10 +150,17 @@ def _answer(told: Told, plan: Plan) -> dict[str, Any]:
         return {"sentence": measured_sentence(told, predicted(plan))}
     if isinstance(told, Log):
         answer = answer_log(told, plan)
-        numbers = [f"{_(each.name)}: {amount_text(each)}" for each in answer.headline]
-        beside = [f"{_(each.name)}: {amount_text(each)}" for each in answer.beside]
+        numbers, beside = _numbers(answer.headline), _numbers(answer.beside)
         return {"sentence": _("; ").join(numbers), "notes": [*answer.notes, *beside]}
-    return {"sentence": _judged(told, plan)} | _of_file(told, plan)
+    said = {"sentence": _judged(told, plan)} | _of_file(told, plan)
+    if told.items:  # of a checkpoint first what lies in it, and no verdict on another model
+        notes = [said["sentence"], *said["notes"]] if told.model or told.config else [*told.notes]
+        said |= {"sentence": _("; ").join(_numbers(told.items)), "notes": notes}
+    return said
+
+
+def _numbers(items: Sequence[Item]) -> list[str]:
+    return [f"{_(each.name)}: {amount_text(each)}" for each in items]
 
 
 def _judged(told: Brought, plan: Plan) -> str:

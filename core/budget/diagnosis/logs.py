@@ -18,6 +18,7 @@ from core.budget.item import GUESSED_WORK, Formula, Item, Number, as_guessed, it
 from core.budget.planning.plan import Plan
 from core.budget.serving.kv_cache import kv_cache, kv_reserved
 from core.budget.table import read_table
+from core.budget.training.memory import not_counted
 from core.budget.weights.stored import serving_weights
 from core.language import N_, _
 from core.units import GIB, MIB, ByteUnit, format_bytes, format_flops_per_second
@@ -48,8 +49,9 @@ _ROWS: Final = [
     (row["kind"], row["says"], row["word"], _compiled(row["pattern"]), row.get("unit", 1))
     for row in _TABLE["row"]
 ]
-_BESIDE_A_SPEED, _OTHER_SPEED, _BUFFER = (
-    _compiled(f"{{{part}}}") for part in ("beside_a_speed", "other_speed", "buffer")
+_BESIDE_A_SPEED, SERVING_SPEED, _OTHER_SPEED, _BUFFER = (
+    _compiled(f"{{{part}}}")
+    for part in ("beside_a_speed", "serving_speed", "other_speed", "buffer")
 )
 # Also a colour that a page has kept without its escape.
 _COLOUR: Final = re.compile(r"\x1b\[[\d;]{0,20}m|\[\d{1,3}(?:;\d{1,3}){0,4}m")
@@ -59,6 +61,8 @@ _DIGIT: Final = re.compile(r"\d")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Log:
     """What lines of a log say; numbers are the median of the later half of them: steady state.
+
+    Of memory it is the most, as the most loaded device needs it.
 
     Attributes:
         kind: A key of `LOG_KINDS`: of several the one with the most lines.
@@ -104,6 +108,7 @@ def read_log(text: str) -> Log:
     for what, number in (pair for of, each in found if of == kind for pair in each.items()):
         told[what].append(number)
     steady = {what: median(each[len(each) // 2 :]) for what, each in told.items()}
+    steady |= {what: max(told[what]) for what in ("memory",) if what in told}
     return Log(
         kind=kind, num_lines=kinds.count(kind), memory=round(steady.get("memory", 0)),
         tokens_per_second=steady.get("tokens_per_second", 0.0), mfu=steady.get("mfu", 0.0),
@@ -222,6 +227,7 @@ def _training(log: Log, plan: Plan, unit: ByteUnit) -> LogAnswer:
         headline.append(_claimed(N_("memory in the log"), {"said": log.memory}, "bytes"))
         beside.append(replace(plan.need, name=N_("memory of the plan")))
         notes.append(_on_memory(log.memory, plan.need, unit))
+        notes += [not_counted()] if log.memory < plan.need.low else []
     headline, beside = (headline, beside) if headline else (beside, [])
     return LogAnswer(headline=tuple(headline), beside=tuple(beside), notes=tuple(notes))
 
@@ -276,6 +282,9 @@ def _on_memory(told: int, need: Item, unit: ByteUnit) -> str:
     text = _("The log's {told} are outside of what the plan predicts: {low} to {high}.")
     if need.low <= told <= need.high:
         text = _("The log's {told} are within what the plan predicts: {low} to {high}.")
+    elif told > need.high:
+        text = _("The log's {told} are above the {low} to {high} of the plan: torch reserves "
+                 "more where lengths change, and nvidia-smi counts CUDA's context.")  # fmt: skip
     sizes = {"told": told, "low": need.low, "high": need.drawn_high}
     return text.format(**{name: format_bytes(size, unit) for name, size in sizes.items()})
 

@@ -14,7 +14,7 @@ from core.language import _
 
 _SPLITS: Final = ("tensor", "stages", "context")
 # Work -> settings that decide what it needs, beside the devices.
-_SIZES: Final = ("length", "batch", "optimizer", "precision", "checkpointing")
+_SIZES: Final = ("length", "batch", "step", "optimizer", "precision", "checkpointing")
 _OPEN: Final = {"train": _SIZES, "serve": ("context_length",)}
 
 
@@ -43,7 +43,7 @@ def taken_from(told: Brought, plan: Plan) -> Iterator[str]:
             text = _("“{name}” is not known here: {model} of the plan is taken.")
         yield text.format(name=told.named, model=plan.spec.name)
     settings = settings_of(plan)
-    names = ("device", "devices", *_OPEN.get(str(told.settings.get("work")), ()))
+    names = ("work", "device", "devices", *_OPEN[str(settings["work"])])
     missing = {name: settings.get(name) for name in names if name not in told.settings}
     said = [f"{name} = {value}" for name, value in missing.items() if value is not None]
     text = _("Not in the file, and so as the plan has it: {fields}.")

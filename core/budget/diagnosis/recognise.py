@@ -6,7 +6,7 @@ from typing import Final
 
 from core.budget.diagnosis.brought.read import read_brought
 from core.budget.diagnosis.brought.record import Brought
-from core.budget.diagnosis.logs import Log, read_log
+from core.budget.diagnosis.logs import SERVING_SPEED, Log, read_log
 from core.budget.diagnosis.measured import MARK, MeasuredPeak, read_measured
 from core.budget.diagnosis.out_of_memory import (
     OutOfMemory,
@@ -60,7 +60,10 @@ def recognise(content: bytes, name: str = "") -> Told:
             return log
         if sentence := _untold(text):
             raise UntoldRequestError(sentence) from error
-        raise UnknownError(str(error)) from error
+        speed = _(
+            "These are speeds of serving, which are not read here: the page Serving has them."
+        )
+        raise UnknownError(speed if SERVING_SPEED.search(text) else str(error)) from error
 
 
 def _read_out_of_memory(text: str) -> OutOfMemory:
@@ -72,6 +75,6 @@ def _read_out_of_memory(text: str) -> OutOfMemory:
 
 def _untold(text: str) -> str:
     """Return what stands behind the words of a text that says no size; "" if it has none such."""
-    plain = " ".join(text.split())
+    plain = f" {' '.join(text.split())} "
     found = (row["sentence"] for words, row in _UNTOLD.items() if words in plain)
     return next(map(_, found), "")

@@ -86,6 +86,8 @@ def find_suspects(
 ) -> tuple[Suspect, ...]:
     """Return the tensors of exactly the requested size, the plainest first; none if none has it.
 
+    Those of as many tokens as the model can take, but not the recipe, are the last.
+
     The CPU's allocator asks for the very bytes, the others for whole segments.
     """
     seen: set[tuple[str, str, int]] = set()
@@ -96,7 +98,7 @@ def find_suspects(
         if told.requested.agrees(asked) and key not in seen:
             seen.add(key)
             found.append(suspect)
-    return tuple(found)
+    return tuple(sorted(found, key=lambda each: each.num_tokens not in (0, recipe.num_tokens)))
 
 
 def most_in_segment(told: OutOfMemory) -> int:

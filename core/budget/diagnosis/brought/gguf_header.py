@@ -106,12 +106,13 @@ def read_gguf(content: bytes) -> Brought:
         raise _damaged()
     named = written_name(str(fields.get("general.name", "")))
     config = _config(fields, {name for name, _kind, _size in tensors})
-    settings = stored_as({_TENSORS[kind][0]: size for kind, size in sizes.items()})
-    notes = () if settings else (_("The plan has no formats of GGUF: see the bytes of the file."),)
+    stored = stored_as({_TENSORS[kind][0]: size for kind, size in sizes.items()})
+    notes = () if stored else (_("The plan has no formats of GGUF: see the bytes of the file."),)
     model = _model(config) or model_named(named)
     return Brought(
-        kind="gguf", model=model, config="" if model else config, named=named, settings=settings,
-        notes=notes, items=counted_tensors(_stored(sizes), sum(sizes.values()), _SOURCE),
+        kind="gguf", model=model, config="" if model else config, named=named, notes=notes,
+        settings={"work": "serve"} | stored, beyond=() if stored else (_("formats of GGUF"),),
+        items=counted_tensors(_stored(sizes), sum(sizes.values()), _SOURCE),
     )  # fmt: skip
 
 

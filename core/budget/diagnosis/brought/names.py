@@ -10,6 +10,7 @@ from core.models.spec import ModelSpec
 
 _TABLE: Final = read_table(__file__)
 _STORED: Final = frozenset(_TABLE["stored"])
+FORMATS: Final = _TABLE["formats"]  # word of a checkpoint's name -> weight format; the first counts
 _SAME_SIZE: Final = _STORED | frozenset(_TABLE["same_size"])
 _NO_SHAPE: Final = frozenset(
     {"name", "published", "beyond", "maker", "source", "guessed", "not_counted"}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
@@ -60,9 +61,15 @@ def read_brought(content: bytes, name: str = "") -> Brought:
 
 
 def _read_text(text: str, name: str) -> Brought:
+    blocks: list[Brought] = []
     for block in islice(_FENCED.finditer(text), _MOST_FENCED):
         with suppress(ValueError):
-            return _read_text(block[1], name)
+            blocks.append(_read_text(block[1], name))
+    if blocks:  # of several the first that names a model
+        best = max(blocks, key=lambda each: bool(each.model or each.config))
+        left = _("Of {count} blocks of the text one alone is read: bring the others by themselves.")
+        notes = (*best.notes, *([left.format(count=len(blocks))] if blocks[1:] else ()))
+        return replace(best, notes=notes)
     if _JSON.match(text):
         return _read_json(text, name)
     if printed := read_state_dict(text):

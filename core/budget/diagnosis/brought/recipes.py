@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from core.budget.catalogue.models import MODELS
 from core.budget.cluster import MAX_DEVICES
-from core.budget.diagnosis.brought.names import model_named, stored_words
+from core.budget.diagnosis.brought.names import FORMATS, model_named, stored_words
 from core.budget.diagnosis.brought.record import Brought, Setting
 from core.budget.diagnosis.brought.texts import UNWRITTEN, flat
 from core.budget.recipe import MAX_TOKENS
@@ -321,6 +321,8 @@ def _checkpointing(reading: _Reading) -> dict[str, Setting]:
     if found == "selective" and not (found := facts.get("selective_option", "")):
         text = _("Checkpointing of every so many layers in full is none that the plan has.")
         reading.notes.append(text)
+    if found == "selective":
+        reading.beyond.append(_("every second product made again (selective_ac_option = op)"))
     return {"checkpointing": found} if found else {}
 
 
@@ -365,8 +367,13 @@ def _devices_and_step(facts: Facts) -> dict[str, Setting]:
 
 
 def _model(reading: _Reading, named: str) -> str:
-    words = () if reading.facts.keys() & {"weights", "four_bit"} else stored_words(named)
-    if words:
-        text = _("The name speaks of stored weights with fewer bits ({words}): see their format.")
-        reading.notes.append(text.format(words=_(", ").join(words)))
+    words, facts = stored_words(named), reading.facts
+    is_served = reading.row["work"] == "serve"
+    form = next((FORMATS[each] for each in FORMATS if is_served and each in words), "")
+    text = _("The name speaks of stored weights with fewer bits ({words}): see their format.")
+    if form:
+        facts["weights"] = form
+        text = _("The name speaks of stored weights ({words}), and so they are taken as {format}.")
+    if form or (words and not facts.keys() & {"weights", "four_bit"}):
+        reading.notes.append(text.format(words=_(", ").join(words), format=form))
     return reading.row.get("models", {}).get(named) or model_named(named)

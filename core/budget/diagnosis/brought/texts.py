@@ -37,7 +37,7 @@ _DAMAGE: Final = (
 _CALL: Final = re.compile(
     r"\b(\w{0,40}TrainingArguments|(?:SFT|DPO|Reward|GRPO|KTO|ORPO)Config|LoraConfig|"
     r"BitsAndBytesConfig|(?:FastLanguageModel\.)?from_pretrained|get_peft_model|LLM|"
-    r"Trainer\.Config)\s{0,40}\("
+    r"prepare_model_for_kbit_training|Trainer\.Config)\s{0,40}\("
 )
 # Every repetition is possessive or short: no text makes one start over at each of its characters.
 _IN_CALL: Final = re.compile(
@@ -152,7 +152,7 @@ def _calls(text: str) -> Fields:
         found = {each.arg: _literal(each.value) for each in call.keywords if each.arg}
         if match[1] == "LLM":
             found |= {"model": _literal(call.args[0])} if call.args else {}
-        fields |= found | _MARKED.get(match[1], {})
+        fields |= _MARKED.get(match[1], {}) | found
     if fields.keys() & {"load_in_4bit", "load_in_8bit"}:
         fields.pop("quantization_config", None)  # it is the call that said so
     return fields

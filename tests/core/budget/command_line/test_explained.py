@@ -11,9 +11,11 @@ import threading
 import pytest
 
 from core.__main__ import main
+from core.budget.catalogue.as_config import config_of
 from core.budget.catalogue.models import MODELS
 from core.train.profiler.results import recorded
 from core.train.profiler.trace import is_trace, read_trace, trace_sentence
+from tests.core.budget.diagnosis.brought.made_headers import gguf
 from tests.core.budget.diagnosis.made_snapshot import two_steps
 
 OOM = "CUDA out of memory. Tried to allocate 172.00 MiB"
@@ -131,6 +133,34 @@ def test_what_an_error_or_a_log_was_held_against_is_said(said):
         assert "Held against Llama-2 7B, 1 × H100 SXM, 1 × 4,096:" in out
 
 
+def test_a_log_that_counts_steps_takes_those_that_the_command_line_sets(said):
+    bar = " 10%|█         | 100/1000 [04:29<40:12,  2.00s/it]"
+    settings = {"batch_size": 2, "seq_len": 2048, "accumulation": 8, "num_devices": 4}
+    asked = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    _status, out, _err = said("explain", *asked, content=bar)
+    assert f"speed of one device: {2 * 2048 * 8 / 2:,.0f} tokens/s" in out
+    assert "A bar of evaluation looks the same" in out
+
+
+def test_the_verdict_on_a_config_says_that_it_is_of_a_training_and_of_which(said):
+    content = config_of(MODELS["llama-3.1-8b"])
+    _status, out, _err = said("explain", content=content)
+    assert "work = train; " in out
+    assert "length = 4096; batch = 1; " in out
+
+
+def test_of_a_checkpoint_is_said_what_lies_in_it_and_no_verdict_on_another_model(said):
+    """The index of Llama-3.1 8B: 8,030,261,248 parameters of 16 bits."""
+    files = {"metadata": {"total_size": 16_060_522_496}, "weight_map": {"a.weight": "1"}}
+    _status, out, _err = said("explain", content=json.dumps(files))
+    assert out.startswith("weights: 15.0 GiB\n")
+    assert "fit" not in out
+    _status, out, _err = said("explain", content=gguf())
+    assert "parameters: 6.74 B" in out.splitlines()[0]
+    assert "Llama-2 7B: " in out
+    assert "optimizer" not in out  # nobody trains the weights of a GGUF file
+
+
 def test_a_verdict_says_first_what_it_leaves_out_and_whose_it_is(said):
     command = "vllm serve mine/unknown --pipeline-parallel-size 2"
     _status, out, _err = said("explain", "--of", "deepseek-v3", content=command)
@@ -146,7 +176,7 @@ def test_a_split_over_more_devices_than_the_plans_takes_as_many(said):
     )
     status, out, _err = said("explain", content=recipe)
     assert status == 0
-    assert "devices = 2; length = 4096; optimizer = adamw" in out
+    assert "devices = 2; length = 4096; step = 1572864; optimizer = adamw" in out
 
 
 @pytest.mark.parametrize(
@@ -158,6 +188,23 @@ def test_a_split_over_more_devices_than_the_plans_takes_as_many(said):
         ("XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory", "only those of torch"),
         ("[1] 1234 Killed   python train.py", "host's memory"),
         ("CUDA out of memory occurred when warming up sampler with 256 requests", "max_num_seqs"),
+        ("$ python train.py\nKilled", "host's memory"),
+        ("zsh: killed     python train.py", "host's memory"),
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=1.0.", "host's memory"),
+        ("DataLoader worker (pid 7) is killed by signal: Killed.", "host's memory"),
+        ("It is possible that dataloader's workers are out of shared memory.", "--shm-size"),
+        ("Task was killed due to the node running low on memory.", "host's memory"),
+        ("RuntimeError: HIP error: out of memory", "driver"),
+        ("Native API returns: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)", "driver"),
+        ("vk::Device::allocateMemory: ErrorOutOfDeviceMemory", "buffer size"),
+        ("Last error:\nFailed to CUDA calloc async 608 bytes", "NCCL"),
+        ("NCCL WARN Cuda failure 'out of memory'", "NCCL"),
+        ("RuntimeError: cuDNN error: CUDNN_STATUS_ALLOC_FAILED", "cuDNN"),
+        ("[metal::malloc] Attempting to allocate 26843545600 bytes", "Metal"),
+        ("torch.OutOfMemoryError: Allocation on device", "nvidia-smi"),
+        ('  sd = torch.load("model.bin")\nMemoryError', "on the host"),
+        ("| llama 8B Q4_K - Medium | CUDA | 99 | tg128 | 130.51 |\n| test | t/s |", "speeds of"),
+        ("Engine 000: Avg generation throughput: 345.6 tokens/s, Running: 8 reqs", "speeds of"),
     ],
 )
 def test_a_text_without_sizes_is_answered_by_what_it_means(said, text, words):

@@ -12,6 +12,7 @@ from core.budget.planning.plan import Plan
 from core.budget.recipe import LoRA, TrainingRecipe
 from core.budget.serving.plan import ServingPlan
 from core.budget.table import read_table
+from core.budget.training.memory import not_counted
 from core.units import GIB, MIB
 
 ROWS = read_table(logs.__file__)["row"]
@@ -87,11 +88,33 @@ def test_the_later_half_of_the_lines_counts():
     assert read_log(lines).tokens_per_second == 5100
 
 
+def test_the_fullest_device_and_the_highest_line_say_the_memory():
+    used = (71_234, 70_000, 3)
+    lines = (f"| N/A 50C P0 60W / 400W | {each}MiB / 81920MiB | 0% Default |" for each in used)
+    assert read_log("\n".join(lines)).memory == 71_234 * MIB
+
+
+def test_more_memory_than_the_plans_has_its_reasons():
+    """LLaMA-Factory issue 7409: LoRA on Qwen2-7B, 2 x 2,048 tokens, 28.2 GB, then 32."""
+    lora = LoRA(rank=8, targets=("q", "k", "v", "o", "gate", "up", "down"))
+    recipe = TrainingRecipe(batch_size=2, seq_len=2048, checkpointing="full", lora=lora)
+    case = Plan(
+        spec=MODELS["qwen2.5-7b"], cluster=Cluster(device=DEVICES["a100-80gb"]), recipe=recipe
+    )
+    for used, words in ((32_000, "reserves"), (25_000, "within")):
+        answer = answer_log(read_log(f"| N/A 50C | {used}MiB / 81920MiB | 98% Default |"), case)
+        assert any(words in note for note in answer.notes), used
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "",
         "hello",
+        "Loading checkpoint shards: 100%|██████████| 4/4 [00:05<00:00,  1.41s/it]",
+        "Map: 100%|██████████| 1000/1000 [00:05<00:00, 181.41 examples/s]",
+        "Capturing CUDA graph shapes: 100%|██████████| 35/35 [00:15<00:00,  2.33it/s]",
+        "  0%|          | 0/1250 [00:00<?, ?it/s]",
         "Avg prompt throughput: 3.0 tokens/s, Avg generation throughput: 45.0 tokens/s",
         "eval time = 9 ms / 50 tokens ( 24.7 ms per token,    40.5 tokens per second)",
         "validate step: 10  loss:  7.2  memory: 47.65GiB(50.10%)  tps: 9,760",
@@ -122,6 +145,8 @@ def test_torchtitans_33_73_percent_of_an_h100_are_full_attention():
     assert amounts(answer.beside)["speed at the peak"] == pytest.approx(5760 / 0.3372, rel=1e-3)
     assert any("full attention" in note for note in answer.notes)
     assert any("47.7 GiB" in note for note in answer.notes)
+    assert not_counted() in answer.notes  # the run compiles, and keeps every second product
+    assert not_counted() not in answer_log(read_log("memory: 990GiB  tps: 5,760"), plan()).notes
 
 
 @pytest.mark.parametrize(

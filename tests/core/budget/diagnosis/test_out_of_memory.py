@@ -183,6 +183,16 @@ def test_the_size_of_a_shared_segment_accuses_no_tensor(asked, said):
     assert out_of_memory_sentence(told, found, plan).startswith(said)
 
 
+def test_a_tensor_of_the_recipes_length_comes_before_one_of_the_longest_that_the_model_takes():
+    """1 GiB: 1 x 32 x 4,096 x 4,096 scores of 16 bits, or 131,072 tokens x 4,096 x 2 bytes."""
+    told = read_out_of_memory("CUDA out of memory. Tried to allocate 1.00 GiB")
+    recipe, cluster = TrainingRecipe(seq_len=4096), Cluster(device=DEVICES["a100-80gb"])
+    found = find_suspects(told, MODELS["llama-3.1-8b"], recipe, cluster)
+    assert [(each.tensor, each.num_tokens) for each in found] == [
+        ("scores", 4096), ("hidden", 131_072),
+    ]  # fmt: skip
+
+
 def test_other_models_with_a_tensor_of_that_size_are_named():
     plan = Plan(spec=MODELS["llama-3.1-8b"], cluster=Cluster(device=DEVICES["a100-80gb"]))
     told = read_out_of_memory("CUDA out of memory. Tried to allocate 172.00 MiB")

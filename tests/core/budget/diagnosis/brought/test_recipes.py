@@ -433,3 +433,60 @@ def test_a_notebook_of_unsloth_is_read():
         "length": 2048, "checkpointing": "full", "lora": "nf4_double_quant", "rank": 16,
         "targets": "all", "sharding": "0",
     }  # fmt: skip
+
+
+def test_torchtitans_selective_checkpointing_is_beyond_a_plan_which_keeps_every_product():
+    """torchtitan, distributed/activation_checkpoint.py: `mm_count % 2` are made again."""
+    op = TEXTS["TORCHTITAN"]
+    whole = op.replace('mode = "selective"', 'mode = "full"')
+    told = [read_brought(each.encode()) for each in (op, whole)]
+    assert [any("every second" in each for each in of.beyond) for of in told] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "weights"),
+    [
+        ("Qwen/Qwen2.5-32B-Instruct-GPTQ-Int8", "qwen2.5-32b", "int8_group128"),
+        ("Qwen/Qwen2.5-32B-Instruct-GPTQ-Int4", "qwen2.5-32b", "int4_group128"),
+        ("Qwen/Qwen2.5-72B-Instruct-AWQ", "qwen2.5-72b", "int4_group128_affine"),
+        ("Qwen/Qwen3-32B-FP8", "qwen3-32b", "fp8_block128"),
+        ("RedHatAI/Meta-Llama-3.1-70B-Instruct-quantized.w4a16", "llama-3.1-70b", "int4_group128"),
+        ("RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w8a8", "llama-3.1-8b", "int8_channel"),
+        ("unsloth/Llama-3.3-70B-Instruct-bnb-4bit", "llama-3.1-70b", "nf4_double_quant"),
+        ("RedHatAI/Qwen3-8B-NVFP4", "qwen3-8b", "nvfp4"),
+    ],
+)
+def test_a_server_finds_the_format_of_which_the_name_of_a_checkpoint_speaks(name, model, weights):
+    for more in ("", " --quantization gptq_marlin"):  # which has 4 or 8 bits
+        found = read(f"vllm serve {name}{more}")
+        assert (found.model, found.settings["weights"]) == (model, weights)
+        assert any(weights in note for note in found.notes)
+
+
+def test_an_adapters_own_config_is_read():
+    found = read(
+        '{"peft_type": "LORA", "base_model_name_or_path": "meta-llama/Llama-3.1-8B", "r": 16,'
+        ' "lora_alpha": 32, "target_modules": ["q_proj", "v_proj"], "task_type": "CAUSAL_LM",'
+        ' "auto_mapping": {"a": 1}, "inference_mode": true, "fan_in_fan_out": false}'
+    )
+    assert (found.model, found.ignored) == ("llama-3.1-8b", ())
+    assert dict(found.settings) == TRAIN | {
+        "lora": "bfloat16", "rank": 16, "targets": "qv", "sharding": "0",
+    }  # fmt: skip
+
+
+def test_preparing_for_kbit_training_checkpoints_unless_it_is_told_not_to():
+    more = 'LoraConfig(r=8)\nAutoModelForCausalLM.from_pretrained("a/b", device_map={"": 0})'
+    for call, checkpointing in {
+        "prepare_model_for_kbit_training(model)": "full",
+        "prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)": "none",
+    }.items():
+        found = read(f"{call}\n{more}")
+        assert (found.settings["checkpointing"], found.ignored) == (checkpointing, ())
+
+
+def test_of_several_blocks_the_one_that_names_a_model_is_read_and_that_is_said():
+    text = f"```\n{TEXTS['ACCELERATE_FSDP']}\n```\nand\n```\n{TEXTS['AXOLOTL']}\n```\n"
+    found = read(text)
+    assert found.kind == "axolotl"
+    assert any("2 blocks" in note for note in found.notes)

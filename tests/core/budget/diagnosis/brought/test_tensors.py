@@ -118,7 +118,7 @@ def test_a_gguf_header_is_counted_by_type():
     assert amounts(found)["weights"] == matrices * 144 // 256 + 4 * norms
     assert amounts(found)["parameters"] == MODELS["llama-2-7b"].published
     half = read_brought(gguf(kind=1, context=8192))
-    assert half.settings == {"weights": "bfloat16"}
+    assert half.settings == {"work": "serve", "weights": "bfloat16"}
     other = read_brought(gguf((2, 256, 256, 128, 512, 1000)))
     assert read_config(other.config).vocab_size == 1000
     unknown = read_brought(gguf((2, 256, 256, 128, 512, 1000), architecture="rwkv7"))
