@@ -68,9 +68,9 @@ and so they do in a Trainer of Lightning:
 
 Of several processes only the first one watches, so let all of them make a `Watch`; there the page
 can pause the run, but neither stop it nor change its rate. Of a model in shards (`fully_shard`,
-FSDP) its memory is that of the first process, and the gradient norm is known where you pass it:
-`clip_grad_norm_(model.parameters(), 1.0).full_tensor()`. A disk that refuses ends the watching with
-a warning, never the training.
+FSDP) its memory is that of the first process, and the gradient norm is known where you pass it;
+where `clip_grad_norm_` returns only a part of it, its `full_tensor()`. A disk that refuses ends the
+watching with a warning, never the training.
 """
 
 import atexit

@@ -434,15 +434,18 @@ SHARDS = """
 import sys
 import torch
 from torch.distributed import destroy_process_group, device_mesh, fsdp, init_process_group
+from torch.distributed.tensor import DTensor, Partial
 from watch import Watch
 
 meeting, rank = "file://" + sys.argv[1], int(sys.argv[2])
 init_process_group("gloo", init_method=meeting, rank=rank, world_size=2)
 model = torch.nn.Linear(8, 16)
-fsdp.fully_shard(model, mesh=device_mesh.init_device_mesh("cpu", (2,)))
+mesh = device_mesh.init_device_mesh("cpu", (2,))
+fsdp.fully_shard(model, mesh=mesh)
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
 watch = Watch(model, optimizer, runs="runs", memory_every=1)
-for norm_of in (None, lambda norm: norm, lambda norm: norm.full_tensor()):
+part = lambda norm: DTensor.from_local(norm.to_local(), mesh, [Partial()])
+for norm_of in (None, part, lambda norm: norm):
     optimizer.zero_grad()
     loss = model(torch.ones(2, 8)).square().mean()
     loss.backward()
