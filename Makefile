@@ -22,9 +22,9 @@ endif
 SERVER_OPTIONS := $(if $(PORT),--server.port $(PORT)) $(if $(HEADLESS),--server.headless true)
 CLASS_OPTIONS := $(if $(ADDRESS),--address $(ADDRESS)) $(if $(PORT),--port $(PORT)) $(if $(HEADLESS),--headless)
 TRAIN_OPTIONS := $(if $(PRESET),--preset $(PRESET)) $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(SHARDING),--sharding $(SHARDING))
-# First looks measure no cost, recordings are made only to be committed; the proof on a GPU and
-# lost ranks are commands of their own.
-NOT_MEASURED := $(addprefix benchmarks/,first_look.py gpu_proof.py lost_ranks.py record_%.py streamlit_client.py measuring.py)
+# First looks measure no cost, recordings are made only to be committed; the proof on a GPU is a
+# command of its own.
+NOT_MEASURED := $(addprefix benchmarks/,first_look.py gpu_proof.py record_%.py streamlit_client.py measuring.py)
 FAST_TESTS := -m "not browser and not slow"
 say = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
 
