@@ -116,7 +116,10 @@ def capacity_line(
         side = "right" if capacity > (1 - _NEAR_END) * longest > 0 else side
         drawing.note(x=capacity, y=1, yref="paper", xanchor=side, yanchor="bottom", text=text)
     else:
-        drawing.note(x=1, xref="paper", y=capacity, xanchor="right", yanchor="bottom", text=text)
+        drawing.note(
+            x=1, xref="paper", y=capacity, xanchor="right", yanchor="bottom", text=text,
+            bgcolor=look.color("background"), borderpad=0,
+        )  # fmt: skip
 
 
 def parts_table(bars: Bars, look: Look, title: str) -> Table:

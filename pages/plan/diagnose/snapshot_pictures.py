@@ -69,7 +69,8 @@ def _over_time(
     if planned:
         capacity_line(drawing, planned, _plan_words(planned, look), look, flat=False)
     figure = framed(
-        drawing, look, height=HEIGHT_PX, hovermode="x", x=x,
+        drawing, look, height=HEIGHT_PX, hovermode="x",
+        x={"ticklabelstandoff": 5, **x},  # on a phone both zeros would lie on each other
         legend=legend_below(look) | {"maxheight": 0.8},
         y=_axis_of_bytes(_ROOM * top, look), margin={"l": 8, "r": 24, "t": 8, "b": 8},
     )  # fmt: skip
