@@ -125,7 +125,7 @@ def test_the_segments_are_shown_while_the_history_is_counted_and_where_it_cannot
     last = asdict(summarize(dump)) if end == "the whole" else {"problem": "late", "seconds": 10}
     key = snapshots().keep(first)
     app = open_page(PAGE, {"diagnose_sent": (key, "mine.pickle")}, diagnose_tab="snapshot")
-    assert "still being counted" in notes(app)
+    assert notes(app).index("still being counted") < notes(app).index("lies idle")
     assert app.session_state["headline"].startswith("At the end")
     assert format_bytes(alone.reserved) in app.session_state["headline"]
     assert not any("stackgroup" in each for each in figure_of(app)["data"])
