@@ -161,19 +161,17 @@ def _rows_of_bytes(rows: Sequence[Bar], planned: float, words: Words, look: Look
         sums[title] += size
     reach = _ROOM * max(planned, *sums.values())
     for title, label, meaning, pattern, size in rows:
-        text = look.format_bytes(size) if size > _READABLE * reach else ""
         drawing.bar(
             x=[size], y=[title], orientation="h", name=_(label),
             showlegend=label not in labels,
             marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
-            text=["" if pattern else text], textposition="inside", insidetextanchor="middle",
             hovertemplate=f"{_(label)}: {look.format_bytes(size)}<extra></extra>",
         )  # fmt: skip
         labels.add(label)
         ends[title] += size
-        if pattern and text:  # between lines nobody reads: they get a ground
+        if size > _READABLE * reach:  # on a ground: between lines nobody reads it
             middle, ground = ends[title] - size / 2, look.color("background")
-            drawing.note(x=middle, y=title, text=text, bgcolor=ground)
+            drawing.note(x=middle, y=title, text=look.format_bytes(size), bgcolor=ground)
     if planned:
         text = _plan_words(planned, look)
         capacity_line(drawing, planned, text, look, flat=True, longest=reach)
