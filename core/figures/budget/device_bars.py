@@ -29,7 +29,7 @@ _LEGEND: Final = 4.5
 _SHORTEST: Final = 19  # on a phone the names stand in one column, and none scrolls
 _TALL: Final = 25.5
 # Of names above their bars: a row, and what stands around the rows.
-_NAMED_ROW: Final = 3.4
+_NAMED_ROW: Final = 4.2
 _AROUND_NAMED: Final = 15.4
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 HEIGHT_PX: Final = 380
 PRESENT_HEIGHT_PX: Final = 320  # so that the numbers below stand on the first screen
 ROW_HEIGHT: Final = 2.6  # of the text's size
-NAMED_BAR: Final = 0.45  # of a row whose name stands above its bar
+NAMED_BAR: Final = 0.5  # of a row whose name stands above its bar
 Rows = Mapping[str, Mapping[str, float]]  # a translated label -> part, a message id -> its amount
 Looks = Mapping[str, tuple[str, str]]  # part -> its colour's meaning and its hatching
 
