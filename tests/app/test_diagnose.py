@@ -109,7 +109,7 @@ def test_a_snapshot_with_a_history_shows_the_peak_its_parts_and_its_blocks(send,
         assert format_bytes(amount) in headline
     areas = [each for each in figure_of(app)["data"] if "stackgroup" in each]
     sums = [sum(column) for column in zip(*(area["y"] for area in areas), strict=True)]
-    assert max(sums) == pytest.approx(active / 2**30)
+    assert max(sums) == active
     assert len(areas) == 7
     table = app.dataframe[0].value
     assert len(table) == 20
@@ -125,7 +125,7 @@ def test_the_segments_are_shown_while_the_history_is_counted_and_where_it_cannot
     last = asdict(summarize(dump)) if end == "the whole" else {"problem": "late", "seconds": 10}
     key = snapshots().keep(first)
     app = open_page(PAGE, {"diagnose_sent": (key, "mine.pickle")}, diagnose_tab="snapshot")
-    assert "still being counted" in notes(app)
+    assert notes(app).index("still being counted") < notes(app).index("lies idle")
     assert app.session_state["headline"].startswith("At the end")
     assert format_bytes(alone.reserved) in app.session_state["headline"]
     assert not any("stackgroup" in each for each in figure_of(app)["data"])
@@ -170,13 +170,13 @@ def test_a_snapshot_without_a_history_shows_its_segments(send, lang):
     reserved = [bar["x"][0] for bar in bars if bar["y"] == bars[0]["y"]]
     assert sum(reserved) == made.reserved
     assert format_bytes(made.reserved) in app.session_state["headline"]
-    hatched = [bar for bar in bars if bar["marker"]["pattern"]["shape"]]
-    assert [bar["text"] for bar in hatched] == [[""]] * len(hatched), "nobody reads between lines"
-    written = figure_of(app)["layout"]["annotations"]
-    assert {each["text"] for each in written} <= {
-        format_bytes(bar["x"][0]) for bar in hatched
-    }  # fmt: skip
-    assert written[0]["bgcolor"]
+    assert not any(bar.get("text") for bar in bars), "nobody reads between lines"
+    notes_in = figure_of(app)["layout"]["annotations"]
+    written = [each for each in notes_in if "<b>" not in each["text"]]
+    assert len(notes_in) == len(written) + 2, "the names of two rows, above their bars"
+    assert {each["text"] for each in written} <= {format_bytes(bar["x"][0]) for bar in bars}
+    assert written
+    assert all(each["bgcolor"] for each in written)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -192,8 +192,15 @@ def test_two_snapshots_stand_on_one_axis_and_the_category_that_changed_is_named(
         assert format_bytes(amount) in headline
     assert {"en": "forward", "zh": "前向"}[lang] in headline
     lines = figure_of(app)["data"]
-    tops = [max(line["y"]) * 2**30 for line in lines]
-    assert tops[::2] == [pytest.approx(peak[0]) for peak in peaks]
+    tops = [max(line["y"]) for line in lines]
+    assert tops[::2] == [peak[0] for peak in peaks]
+    layout = figure_of(app)["layout"]
+    assert layout["yaxis"]["title"]["text"] == "MiB", "no hundredths of a GiB"
+    ticks = layout["yaxis"]["tickvals"]
+    assert [f"{each / 2**20:g}" for each in ticks] == list(layout["yaxis"]["ticktext"])
+    assert ticks[-1] <= layout["yaxis"]["range"][1] < ticks[-1] + ticks[1]
+    below = [each["ay"] for each in layout["annotations"]]
+    assert below[0] < 0 < below[1], "the higher peak is named above, the lower below"
     assert [line["x"][-1] for line in lines] == [1.0] * 4
     table = app.dataframe[0].value
     assert f"−{format_bytes(less)}" in table.iloc[:, 3].tolist()

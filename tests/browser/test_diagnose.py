@@ -77,3 +77,17 @@ def test_what_is_nothing_is_answered_in_a_sentence(new_page, visit, lang):
     paste(page, "hello")
     page.until("document.querySelector('[data-testid=stAlert]') !== null")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_on_a_projector_the_names_of_many_parts_leave_the_bars_their_room(new_page, visit):
+    """Beside the bars their names narrow the legend to one column, which took all but 10 px."""
+    text = (
+        "CUDA out of memory. Tried to allocate 172.00 MiB. GPU 0 has a total capacity of 79.35 GiB "
+        "of which 92.00 MiB is free. Including non-PyTorch memory, this process has 78.90 GiB "
+        "memory in use. Of the allocated memory 73.12 GiB is allocated by PyTorch, and 4.61 GiB is "
+        "reserved by PyTorch but unallocated."
+    )
+    page = visit(new_page(height=768, width=1024), "/diagnose", present="1", diagnose_text=text)
+    drawn(page)
+    bars = "[...document.querySelectorAll('.js-plotly-plot .point path')]"
+    assert page.evaluate(f"Math.max(...{bars}.map(bar => bar.getBoundingClientRect().height))") > 25

@@ -66,7 +66,7 @@ def elsewhere_sentence(told: OutOfMemory, plan: Plan) -> str:
     """Return which other models have a tensor of the requested size; "" where none has one."""
     found = suspects_elsewhere(told, plan.recipe, plan.cluster)
     shown = [
-        f"{name}, {what(suspect)} ({product(suspect)})"
+        _("{name}, {full}").format(name=name, full=f"{what(suspect)} ({product(suspect)})")
         for name, suspect in list(found.items())[:_MOST_MODELS]
     ]
     if not shown:

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any, Final
 
 from core.budget.item import Item
-from core.figures.budget.frames import rows_of_bars, text_size
+from core.figures.budget.frames import NAMED_BAR, name_above, rows_of_bars, text_size
 from core.figures.budget.stacked_parts import (
     capacity_line,
     legend_below,
@@ -28,9 +28,8 @@ _BESIDE: Final = 6
 _LEGEND: Final = 4.5
 _SHORTEST: Final = 19  # on a phone the names stand in one column, and none scrolls
 _TALL: Final = 25.5
-# Of names above their bars: a row with its share of the bar, and what stands around the rows.
-_NAMED_ROW: Final = 3.4
-_NAMED_BAR: Final = 0.55
+# Of names above their bars: a row, and what stands around the rows.
+_NAMED_ROW: Final = 4.2
 _AROUND_NAMED: Final = 15.4
 
 
@@ -83,11 +82,12 @@ def bar_picture(bars: Bars, capacity: float, look: Look, *, named_above: bool = 
     capacity_line(drawing, capacity, text, look, flat=True, longest=longest)
     has_room = len(bars) < MOST_BARS
     two_lines = has_room and not look.present
-    if named_above:  # first, for their ground would cover the sums
-        _name_above(drawing, bars, look)
+    names = [" · ".join([f"<b>{bar.label}</b>", *bar.beside]) for bar in bars]
+    # First, for their ground would cover the sums.
+    above = name_above(drawing, names, look) if named_above else {}
     for bar in bars:
         text = _sum_of(bar, look, two_lines=two_lines)
-        write_beside(drawing, bar.end, bar.label, text, reach=longest, line=capacity)
+        write_beside(drawing, bar.end, bar.label, text, look)
     size = text_size(look)
     tall = 1.7 * max(3, (2 if has_room else 1.3) * len(bars)) + 8
     tall = tall if look.present else max(_SHORTEST, tall)
@@ -98,31 +98,15 @@ def bar_picture(bars: Bars, capacity: float, look: Look, *, named_above: bool = 
         named |= {"tickvals": [bar.label for bar in bars], "ticktext": ticks}
         tall = tall if look.present else max(_TALL, tall + _LEGEND)
     if named_above:
-        # The first name needs room below the line's own.
-        named = {"showticklabels": False, "autorange": False, "range": [len(bars) - 0.5, -0.7]}
         tall = tall if look.present else max(_TALL, _NAMED_ROW * len(bars) + _AROUND_NAMED)
     figure = rows_of_bars(
-        drawing, look, num_rows=0, x={"visible": False, "range": [0, 1.01 * longest]}, y=named,
-        legend=legend_below(look) | {"xref": "container", "maxheight": 0.8},
+        drawing, look, num_rows=0, x={"visible": False, "range": [0, 1.01 * longest]},
+        y=named | above, legend=legend_below(look) | {"xref": "container", "maxheight": 0.8},
         height=round(tall * size),
         margin={"l": 8, "r": _BESIDE * size, "t": 2 * size, "b": 8},
-        bargap=1 - _NAMED_BAR if named_above else 0.25 if len(bars) > 1 else 0.5,
+        bargap=1 - NAMED_BAR if named_above else 0.25 if len(bars) > 1 else 0.5,
     )  # fmt: skip
     return Picture(figure=figure, alt=_sentence(bars, capacity, look), table=_table(bars, look))
-
-
-def _name_above(drawing: Drawing, bars: Bars, look: Look) -> None:
-    """Write the label of each bar, and what stands beside it, on the bar's upper edge.
-
-    A long one reaches over the line of the capacity, which is not to be read as a stroke of it.
-    """
-    for place, bar in enumerate(bars):
-        text = " · ".join([f"<b>{bar.label}</b>", *bar.beside])
-        edge = place - _NAMED_BAR / 2  # the first row is on top: upward numbers fall
-        drawing.note(
-            x=0, y=edge, xanchor="left", yanchor="bottom", align="left", text=text, borderpad=0,
-            bgcolor=look.color("background"),
-        )  # fmt: skip
 
 
 def _draw_uncertain(drawing: Drawing, bars: Bars, look: Look) -> None:

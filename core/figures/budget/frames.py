@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 HEIGHT_PX: Final = 380
 PRESENT_HEIGHT_PX: Final = 320  # so that the numbers below stand on the first screen
 ROW_HEIGHT: Final = 2.6  # of the text's size
+NAMED_BAR: Final = 0.5  # of a row whose name stands above its bar
 Rows = Mapping[str, Mapping[str, float]]  # a translated label -> part, a message id -> its amount
 Looks = Mapping[str, tuple[str, str]]  # part -> its colour's meaning and its hatching
 
@@ -50,6 +51,22 @@ def rows_of_bars(
     }
     y = {"autorange": "reversed", "showgrid": False, "ticklabelstandoff": 8} | dict(y or {})
     return framed(drawing, look, x=x, y=y, **rows | layout)
+
+
+def name_above(drawing: Drawing, names: Sequence[str], look: Look) -> dict[str, Any]:
+    """Write the name of each row on its bar's upper edge; return the axis of the rows.
+
+    Beside the bars long names would leave them, and the legend's columns, no room. One that reaches
+    over the line of a capacity is not to be read as a stroke of it.
+    """
+    for place, name in enumerate(names):
+        edge = place - NAMED_BAR / 2  # the first row is on top: upward numbers fall
+        drawing.note(
+            x=0, y=edge, xanchor="left", yanchor="bottom", align="left", text=name, borderpad=0,
+            bgcolor=look.color("background"),
+        )  # fmt: skip
+    # The first name needs room below the line's own.
+    return {"showticklabels": False, "autorange": False, "range": [len(names) - 0.5, -0.7]}
 
 
 def lying_bars(

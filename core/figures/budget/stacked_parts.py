@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from typing import Any, Final
 
 from core.budget.item import Item
@@ -28,7 +27,6 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
 """Name of an item -> its colour's meaning and its pattern."""
 _SMALL: Final = frozenset({"temporary", "data", "communication buffers", "allocator reserve"})
 _OTHER: Final = ("other", "x")
-_WORDS: Final = 0.65  # of the axis: as wide as words are on a phone
 _NEAR_END: Final = 0.25  # of the axis: a name centred over such a line would leave the picture
 Bars = Sequence[tuple[str, Sequence[Item]]]  # a translated label and the parts of its bar
 
@@ -71,25 +69,20 @@ def totals(bars: Bars) -> list[int]:
     return [sum(part.num_bytes for part in parts) for _label, parts in bars]
 
 
-def write_beside(
-    drawing: Drawing, amount: float, label: str, text: str, *, reach: float, line: float = inf
-) -> None:
-    """Write words beside the end of a flat bar, or beyond the line of the capacity: never on it.
-
-    `reach` is where the axis ends.
-    """
-    place = line if amount < line < amount + _WORDS * reach else amount
-    drawing.note(x=place, y=label, xanchor="left", align="left", text=text)
+def write_beside(drawing: Drawing, amount: float, label: str, text: str, look: Look) -> None:
+    """Write words beside the end of a flat bar, on a ground: the capacity's line runs behind."""
+    drawing.note(
+        x=amount, y=label, xanchor="left", align="left", text=text, borderpad=0,
+        bgcolor=look.color("background"),
+    )  # fmt: skip
 
 
-def flat_bars(
-    drawing: Drawing, bars: Bars, look: Look, *, reach: float, line: float = inf
-) -> dict[str, Any]:
-    """Add flat bars, the first on top, with their totals beside them, and return their layout."""
+def flat_bars(drawing: Drawing, bars: Bars, look: Look, *, reach: float) -> dict[str, Any]:
+    """Add flat bars up to `reach`, the first on top, with their totals; return their layout."""
     stack(drawing, bars, look, flat=True)
     for (label, _parts), amount in zip(bars, totals(bars), strict=True):
         text = f" {look.format_bytes(amount)}"
-        write_beside(drawing, amount, label, text, reach=reach, line=line)
+        write_beside(drawing, amount, label, text, look)
     layout = look.layout()
     bare = {"zeroline": False, "showgrid": False, "fixedrange": True, "ticks": ""}
     across = {"range": [0, reach], "showticklabels": False}
@@ -123,7 +116,10 @@ def capacity_line(
         side = "right" if capacity > (1 - _NEAR_END) * longest > 0 else side
         drawing.note(x=capacity, y=1, yref="paper", xanchor=side, yanchor="bottom", text=text)
     else:
-        drawing.note(x=1, xref="paper", y=capacity, xanchor="right", yanchor="bottom", text=text)
+        drawing.note(
+            x=1, xref="paper", y=capacity, xanchor="right", yanchor="bottom", text=text,
+            bgcolor=look.color("background"), borderpad=0,
+        )  # fmt: skip
 
 
 def parts_table(bars: Bars, look: Look, title: str) -> Table:

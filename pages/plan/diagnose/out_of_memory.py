@@ -15,7 +15,7 @@ from core.budget.diagnosis.sentences import (
 from core.budget.diagnosis.suspects import Suspect, find_suspects, held_states
 from core.budget.item import Item
 from core.budget.planning.plan import Count, Plan
-from core.figures.budget.frames import rows_of_bars
+from core.figures.budget.frames import NAMED_BAR, name_above, rows_of_bars
 from core.figures.budget.stacked_parts import capacity_line, legend_below, small_together, stack
 from core.figures.picture import Drawing, Look, Picture
 from core.language import N_, _
@@ -140,7 +140,7 @@ def memory_picture(told: OutOfMemory, moment: Item, look: Look) -> Picture:
     """Return the device's memory as the error tells it, above the plan at one moment of a step."""
     drawing = Drawing()
     error = _("The error")
-    predicted = f"{_('The plan')}<br>{_(moment.name)}"  # beside the bar: in one line it is cut
+    predicted = f"{_('The plan')} · {_(moment.name)}"
     planned = small_together([part for part in moment.children if part.amount])
     parts = {name: size for name, size in told.parts.items() if size} or {"allocated": 0}
     total = told.total.num_bytes if told.total else sum(parts.values())
@@ -158,9 +158,10 @@ def memory_picture(told: OutOfMemory, moment: Item, look: Look) -> Picture:
     if told.total:
         text = _("the error's device: {total}").format(total=_exact(told.total.num_bytes))
         capacity_line(drawing, total, text, look, flat=True, longest=reach)
+    names = [f"<b>{error}</b>", f"<b>{predicted}</b>"]
     figure = rows_of_bars(
         drawing, look, num_rows=2, x={"visible": False, "range": [0, reach]},
-        height=HEIGHT_PX,
+        y=name_above(drawing, names, look), bargap=1 - NAMED_BAR, height=HEIGHT_PX,
         margin={"l": 8, "r": 8, "t": 2 * look.layout()["font"]["size"], "b": 8},
         # On a phone the names stand in one column: they need room, or else they scroll.
         legend=legend_below(look) | {"xref": "container", "maxheight": 0.8},

@@ -90,16 +90,17 @@ def show_snapshot(case: Case, answers: tuple[Answers, Answers]) -> Shown:
         return _nothing_read(is_sent=bool(answers[0]))
     shown = [each for each in (told, other) if each]
     planned, notes = _planned(case.chosen.plan, max(map(top_of, shown)))
+    still = []  # on top of all notes: below them nobody would see it
     if any(each.is_first and len(heard) == 1 for each, heard in zip(shown, answers, strict=False)):
-        notes = [_("The recorded time is still being counted …"), *notes]
+        still = [_("The recorded time is still being counted …")]
         st.fragment(_look_again, run_every=_LOOK_AGAIN)(answers)
     if other:
-        return show_two(told, other, planned, notes, CODE)
+        return show_two(told, other, planned, [*still, *notes], CODE)
     draw = history_picture if told.points else segments_picture
     return Shown(
         headline=snapshot_sentence(told, look().unit),
         charts=[Chart(picture=draw(told, planned, look()), file_name="memory-snapshot")],
-        notes=[*_notes(told), *notes], below=lambda: _show_blocks(told), code=CODE,
+        notes=[*still, *_notes(told), *notes], below=lambda: _show_blocks(told), code=CODE,
     )  # fmt: skip
 
 

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.budget.diagnosis.snapshot.answer import CATEGORIES, Category, Point, Snapshot
-from core.figures.budget.frames import framed, lying_bars, text_size
+from core.figures.budget.frames import NAMED_BAR, framed, lying_bars, name_above, text_size
 from core.figures.budget.stacked_parts import capacity_line, legend_below
 from core.figures.picture import Drawing, Look, Picture, Table
 from core.language import N_, _
+from core.units import MIB
 
 LOOKS: Final[Mapping[Category, tuple[str, str]]] = {
     "before": ("other", "."), "setup": ("setup", ""), "optimizer": ("optimizer", ""),
@@ -19,13 +20,15 @@ LOOKS: Final[Mapping[Category, tuple[str, str]]] = {
 PARTS: Final = {
     "active": (N_("in tensors"), "muted", ""),
     "fragmented": (N_("idle, between tensors"), "temporary", "/"),
-    "in_empty": (N_("idle, in segments without a tensor"), "other", "-"),
+    "in_empty": (N_("idle, in empty segments"), "other", "-"),
 }
 Sides = Mapping[str, Snapshot]  # "A" and "B"
 Words = tuple[str, Table]  # the alt text and the table of a picture
 Bar = tuple[str, str, str, str, int]  # row, message id, colour's meaning, pattern, bytes
-HEIGHT_PX: Final = 360
+HEIGHT_PX: Final = 400  # on a phone, and in large letters, half of it are the names
 _ROOM: Final = 1.15  # of the highest thing: its name stands above it
+_STEPS: Final = (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200)  # of an axis, in its unit
+_MOST_STEPS: Final = 6
 _FEWEST: Final = 6  # events on the axis: fewer whole numbers would stand there twice
 _READABLE: Final = 0.12  # of the axis: as wide as an amount in a bar
 
@@ -38,12 +41,12 @@ def history_picture(told: Snapshot, planned: float, look: Look) -> Picture:
         if any(point.by_category[name] for point in points):
             _draw_area(drawing, name, points, look)
     drawing.scatter(
-        x=events, y=[look.in_unit(point.reserved) for point in points], mode="lines",
+        x=events, y=[point.reserved for point in points], mode="lines",
         name=_("reserved"), line={"color": look.color("text"), "width": 2, "shape": "hv"},
         customdata=[look.format_bytes(point.reserved) for point in points],
         hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
-    _draw_peak(drawing, told, points[-1].event, look)
+    _draw_peak(drawing, told, points[-1].event, look.format_bytes(told.peak.active), look)
     x = {"title": {"text": _("events of the allocator, in order")}, "tickformat": ",d",
          "range": [0, max(events[-1], _FEWEST)]}  # fmt: skip
     parts = [f"{_(CATEGORIES[name])} {look.format_bytes(told.peak.by_category[name])}"
@@ -64,14 +67,24 @@ def _over_time(
 ) -> Picture:
     """Return the lines above their axis, up to `top` bytes, and the plan's peak across them."""
     if planned:
-        capacity_line(drawing, look.in_unit(planned), _plan_words(planned, look), look, flat=False)
+        capacity_line(drawing, planned, _plan_words(planned, look), look, flat=False)
     figure = framed(
-        drawing, look, height=HEIGHT_PX, hovermode="x", x=x,
+        drawing, look, height=HEIGHT_PX, hovermode="x",
+        x={"ticklabelstandoff": 5, **x},  # on a phone both zeros would lie on each other
         legend=legend_below(look) | {"maxheight": 0.8},
-        y={"title": {"text": look.unit}, "range": [0, _ROOM * look.in_unit(top)]},
-        margin={"l": 8, "r": 24, "t": 8, "b": 8},
+        y=_axis_of_bytes(_ROOM * top, look), margin={"l": 8, "r": 24, "t": 8, "b": 8},
     )  # fmt: skip
     return Picture(figure=figure, alt=words[0], table=words[1])
+
+
+def _axis_of_bytes(end: float, look: Look) -> Mapping[str, Any]:
+    """Return an axis of bytes up to `end`; its numbers are in the unit that keeps them short."""
+    unit = look.format_bytes(max(end, MIB)).split()[-1]
+    one = (1024 if "i" in unit else 1000) ** ("KMGTP".index(unit[0].upper()) + 1)
+    step = next(each for each in _STEPS if end <= _MOST_STEPS * each * one)
+    ticks = [number * step for number in range(int(end / one / step) + 1)]
+    return {"title": {"text": unit}, "range": [0, end], "tickvals": [one * each for each in ticks],
+            "ticktext": [f"{each:g}" for each in ticks]}  # fmt: skip
 
 
 def top_of(told: Snapshot) -> int:
@@ -83,8 +96,8 @@ def _draw_area(drawing: Drawing, name: Category, points: Sequence[Point], look: 
     meaning, pattern = LOOKS[name]
     color, amounts = look.color(meaning), [point.by_category[name] for point in points]
     drawing.scatter(
-        x=[point.event for point in points], y=[look.in_unit(amount) for amount in amounts],
-        stackgroup="memory", mode="lines", name=_(CATEGORIES[name]),
+        x=[point.event for point in points], y=amounts, stackgroup="memory", mode="lines",
+        name=_(CATEGORIES[name]),
         line={"color": color, "width": 0.5, "shape": "hv"},
         fillpattern={"shape": pattern, "fgcolor": color, "fillmode": "overlay", "size": 6},
         customdata=[f"{look.format_bytes(amount)}, {point.micros / 1000:,.1f} ms"
@@ -93,15 +106,16 @@ def _draw_area(drawing: Drawing, name: Category, points: Sequence[Point], look: 
     )  # fmt: skip
 
 
-def _draw_peak(drawing: Drawing, told: Snapshot, end: float, look: Look, side: str = "") -> None:
-    """Name the peak in a picture whose axis ends at `end`."""
+def _draw_peak(
+    drawing: Drawing, told: Snapshot, end: float, words: str, look: Look, *, below: int = 24
+) -> None:
+    """Name the peak in a picture whose axis ends at `end`, so many px below it."""
     peak, last = told.peak, max(told.points[-1].event, 1)
     is_right = peak.event > last / 2
     drawing.note(
-        x=peak.event / last * end, y=look.in_unit(peak.active), showarrow=True,
-        text=side + _("peak {bytes}").format(bytes=look.format_bytes(peak.active)),
-        arrowcolor=look.color("text"),
-        ax=-70 if is_right else 70, ay=24, xanchor="right" if is_right else "left",
+        x=peak.event / last * end, y=peak.active, showarrow=True,
+        text=_("peak {bytes}").format(bytes=words), arrowcolor=look.color("text"),
+        ax=-70 if is_right else 70, ay=below, xanchor="right" if is_right else "left",
         bgcolor=look.color("background"),
     )  # fmt: skip
 
@@ -147,24 +161,24 @@ def _rows_of_bytes(rows: Sequence[Bar], planned: float, words: Words, look: Look
         sums[title] += size
     reach = _ROOM * max(planned, *sums.values())
     for title, label, meaning, pattern, size in rows:
-        text = look.format_bytes(size) if size > _READABLE * reach else ""
         drawing.bar(
             x=[size], y=[title], orientation="h", name=_(label),
             showlegend=label not in labels,
             marker={"color": look.color(meaning), "pattern": {"shape": pattern}},
-            text=["" if pattern else text], textposition="inside", insidetextanchor="middle",
             hovertemplate=f"{_(label)}: {look.format_bytes(size)}<extra></extra>",
         )  # fmt: skip
         labels.add(label)
         ends[title] += size
-        if pattern and text:  # between lines nobody reads: they get a ground
+        if size > _READABLE * reach:  # on a ground: between lines nobody reads it
             middle, ground = ends[title] - size / 2, look.color("background")
-            drawing.note(x=middle, y=title, text=text, bgcolor=ground)
+            drawing.note(x=middle, y=title, text=look.format_bytes(size), bgcolor=ground)
     if planned:
         text = _plan_words(planned, look)
         capacity_line(drawing, planned, text, look, flat=True, longest=reach)
+    names = [f"<b>{title}</b>" for title in sums]
     figure = lying_bars(
-        drawing, look, room=reach, height=HEIGHT_PX, top=2 * text_size(look), right=24,
+        drawing, look, room=reach, y=name_above(drawing, names, look), bargap=1 - NAMED_BAR,
+        height=HEIGHT_PX, top=2 * text_size(look), right=24,
         legend=legend_below(look) | {"xref": "container"},
     )  # fmt: skip
     return Picture(figure=figure, alt=words[0], table=words[1])
@@ -172,7 +186,7 @@ def _rows_of_bytes(rows: Sequence[Bar], planned: float, words: Words, look: Look
 
 def lines_of_two(both: Sides, planned: float, words: Words, look: Look) -> Picture:
     """Return what was in tensors and reserved in both recordings, each as long as the picture."""
-    drawing = Drawing()
+    drawing, highest = Drawing(), max(both, key=lambda side: both[side].peak.active)
     for color, dashes, (side, told) in zip(
         ("side_a", "side_b"), (("solid", "dot"), ("dash", "dashdot")), both.items(), strict=True
     ):
@@ -182,12 +196,13 @@ def lines_of_two(both: Sides, planned: float, words: Words, look: Look) -> Pictu
         for dash, (label, amounts) in zip(dashes, held.items(), strict=True):
             drawing.scatter(
                 x=[point.event / last for point in told.points], mode="lines",
-                y=[look.in_unit(amount) for amount in amounts], name=f"{side} {label}",
+                y=amounts, name=f"{side} {label}",
                 line={"color": look.color(color), "width": 2, "shape": "hv", "dash": dash},
                 customdata=[look.format_bytes(amount) for amount in amounts],
                 hovertemplate="%{customdata}<extra>%{fullData.name}</extra>",
             )  # fmt: skip
-        _draw_peak(drawing, told, 1, look, f"{side} ")
+        # The headline has their bytes: long words would hide the lines, and one the other.
+        _draw_peak(drawing, told, 1, side, look, below=-24 if side == highest else 24)
     top = max([planned, *map(top_of, both.values())])
     x = {"title": {"text": _("share of the recorded events")}, "tickformat": "~%", "range": [0, 1]}
     return _over_time(drawing, top, planned, x, words, look)

@@ -47,7 +47,7 @@ def sharding_picture(ways: Sequence[Sharding], capacity: float, chosen: str, loo
     for (label, _parts), way in zip(bars, ways, strict=True):
         note = f" {look.format_bytes(way.held.amount)}"
         note += "" if look.present else _sent_lines(way, look)  # large letters have no room
-        write_beside(drawing, way.held.amount, label, note, reach=room, line=capacity)
+        write_beside(drawing, way.held.amount, label, note, look)
     names = [label.replace(" (", "<br>(").replace("（", "<br>（") for label, _parts in bars]
     size = text_size(look)
     figure = lying_bars(

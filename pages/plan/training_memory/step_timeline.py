@@ -72,7 +72,7 @@ def moments_picture(moments: Moments, capacity: float, look: Look) -> Picture:
         top = max(top, capacity)
         text = _("capacity {capacity}").format(capacity=look.format_bytes(capacity))
         capacity_line(drawing, capacity, text, look, flat=True, longest=top)
-    layout = flat_bars(drawing, moments, look, reach=_MOMENTS_ROOM * top, line=capacity)
+    layout = flat_bars(drawing, moments, look, reach=_MOMENTS_ROOM * top)
     frame = {
         "legend": legend_below(look) | {"xref": "container", "maxheight": 0.8},
         "height": _MOMENTS_HEIGHT_PX[look.present],

@@ -51,13 +51,14 @@ def test_the_name_of_a_line_near_zero_stands_to_its_right():
         assert (name["x"], name["xanchor"]) == (capacity, side)
 
 
-def test_words_beside_a_bar_do_not_lie_on_the_line_of_the_capacity():
-    drawing = Drawing()
-    for amount in (10, 60, 78, 80, 120):
-        write_beside(drawing, amount, "stage", "words", reach=150, line=80)
-    assert [note["x"] for note in drawing.annotations] == [80, 80, 80, 80, 120]
-    write_beside(drawing, 1, "stage", "words", reach=100, line=80)  # far from it
-    assert drawing.annotations[-1]["x"] == 1
+def test_words_beside_a_bar_stand_at_its_end_and_the_line_of_the_capacity_does_not_cross_them():
+    """Beyond the line they would be read as the line's own, a picture's width from their bar."""
+    for look in (Look(), Look(mode="dark")):
+        drawing = Drawing()
+        for amount in (10, 78, 120):
+            write_beside(drawing, amount, "stage", "words", look)
+        assert [note["x"] for note in drawing.annotations] == [10, 78, 120]
+        assert {note["bgcolor"] for note in drawing.annotations} == {look.color("background")}
 
 
 def test_what_is_neither_state_nor_activation_is_one_part():
