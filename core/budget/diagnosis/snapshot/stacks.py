@@ -41,7 +41,7 @@ class Stacks:
             if known == frames:
                 return category
         category = self._find(frames)
-        if len(alike) < _MOST_ALIKE:
+        if len(alike) < _MOST_ALIKE and all(map(_is_flat, frames)):
             alike.append((frames, category))
         return category
 
@@ -57,6 +57,11 @@ class Stacks:
         if id(frame) not in self._known:
             self._known[id(frame)] = _tag(*_names(frame))
         return self._known[id(frame)]
+
+
+def _is_flat(frame: Mapping[str, Any]) -> bool:
+    """Whether a frame is soon compared: two lists of lists in a file can be made to take years."""
+    return all(isinstance(each, str | int | None) for each in frame.values())
 
 
 def _names(frame: Mapping[str, Any]) -> tuple[str, str]:

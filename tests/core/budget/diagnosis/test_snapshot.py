@@ -318,6 +318,17 @@ def test_a_process_whose_parent_was_gone_before_it_began_ends_too():
         assert child.wait(60) == 1
 
 
+def test_stacks_that_are_slow_to_compare_are_not_compared():
+    frames = [frame("f", "/a/b.py", 1)]
+    for odd in ([], []):
+        nested = odd
+        for _time in range(60):  # 2 ** 60 pairs
+            nested = [nested, nested]
+        frames.append({**frame("g", "/a/c.py", 2), "more": nested})
+    stacks = Stacks()
+    assert [stacks.category([frames[0], each]) for each in frames[1:]] == ["other", "other"]
+
+
 def test_the_end_of_a_long_recording_is_one_of_its_points():
     made = two_steps(num_layers=300)
     found = summarize(made.dump())
