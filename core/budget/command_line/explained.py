@@ -171,7 +171,7 @@ def _judged(told: Brought, plan: Plan) -> str:
         text = _("Without {fields}, which the plan cannot hold: {verdict}")
         verdict = text.format(fields=_("; ").join(told.beyond), verdict=verdict)
     if not (told.model or told.config):
-        verdict = _("The model is not known: {verdict}").format(verdict=verdict)
+        verdict = _("The file names no known model. With {verdict}").format(verdict=verdict)
     return verdict
 
 

@@ -166,7 +166,7 @@ def test_a_verdict_says_first_what_it_leaves_out_and_whose_it_is(said):
     _status, out, _err = said("explain", "--of", "deepseek-v3", content=command)
     assert "Without pipeline_parallel_size = 2" in out.splitlines()[0]
     _status, out, _err = said("explain", content="vllm serve mine/unknown --max-model-len 8192")
-    assert out.startswith("The model is not known: ")
+    assert out.startswith("The file names no known model. With ")
     assert "“mine/unknown” is not known here: Llama-3.1 8B" in out
 
 
