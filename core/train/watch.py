@@ -69,8 +69,9 @@ and so they do in a Trainer of Lightning:
 Of several processes only the first one watches, so let all of them make a `Watch`; there the page
 can pause the run, but neither stop it nor change its rate. Of a model in shards (`fully_shard`,
 FSDP) its memory is that of the first process, and the gradient norm is known where you pass it;
-where `clip_grad_norm_` returns only a part of it, its `full_tensor()`. A disk that refuses ends the
-watching with a warning, never the training.
+where `clip_grad_norm_` returns only a part of it, its `full_tensor()`. On a CUDA GPU the page can
+ask for a memory snapshot of the next step. A disk that refuses ends the watching with a warning,
+never the training.
 """
 
 import atexit
@@ -112,6 +113,7 @@ NORM_SECONDS = 0.2  # between two measured gradient norms: one of a million numb
 RESIDENT_SECONDS = 1.0  # between two questions for the memory of the process
 IDLE_SECONDS = 0.02
 MOST_OWED = 32  # steps whose numbers an accelerator may owe
+MOST_RECORDED = 100_000  # events of the allocator in a snapshot, the newest
 
 Number = float | torch.Tensor
 
@@ -157,6 +159,7 @@ class Watch:
         self._rates: list[Number] = []  # those that the loop has given the optimizer's groups
         self._norm: Number | None = None
         self._norm_is_told, self._norm_at = False, -math.inf
+        self._is_recorded = False  # by the allocator of a GPU
         self._owed: list[tuple[Any, ...]] = []
         self._error_before = getattr(sys, "last_value", None)  # of a notebook: not this run's
         self.directory = Path(runs or os.environ.get("B2G_RUNS_DIR", "runs")) / _run_name(name)
@@ -173,6 +176,7 @@ class Watch:
         if not self._lock.is_locked:
             return not self.should_stop
         now, number = time.perf_counter(), self._step + 1 if step is None else step
+        self._write_snapshot()
         loss = _own_part(loss.detach()) if isinstance(loss, torch.Tensor) else loss
         if any(each.is_partial() for each in getattr(grad_norm, "placements", ())):
             grad_norm = None  # only all processes together could tell
@@ -388,6 +392,17 @@ class Watch:
             "source": "allocator" if on_cuda else "tensors",
         }
 
+    def _write_snapshot(self) -> None:
+        """Write what the allocator did since it was asked for, which was a step."""
+        if not self._is_recorded:
+            return
+        self._is_recorded, memory = False, torch.cuda.memory
+        part = self.directory / "memory-snapshot.part"
+        with self._disk():
+            memory._dump_snapshot(str(part))
+            part.replace(self.directory / "memory-snapshot.pickle")
+        memory._record_memory_history(enabled=None)
+
     # What the page asks for.
 
     def _listen(self) -> None:
@@ -432,7 +447,8 @@ class Watch:
             value = None if value is None else float(value)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             return "", None, f"{type(error).__name__}: {error}"
-        if op not in STATE_AFTER and op not in LIMITS:
+        is_known = op == "snapshot" and self._device.type == "cuda"
+        if not is_known and op not in STATE_AFTER and op not in LIMITS:
             return op, value, "a loop of its own has nothing of that kind"
         if op in SHARED and _rank() >= 0:
             return op, value, "the other processes of this loop would not do it"
@@ -444,6 +460,10 @@ class Watch:
     def _follow(self, op: str, value: float | None) -> None:
         if op in LIMITS:
             self._state[op.removeprefix("set_")] = value
+            return
+        if op == "snapshot":
+            self._is_recorded = True
+            torch.cuda.memory._record_memory_history(max_entries=MOST_RECORDED)
             return
         self.should_stop = op == "stop" or (self.should_stop and op != "resume")
         self._single_steps = self._single_steps + 1 if op == "step" else 0

@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,6 +25,7 @@ from core.train.control.commands import send
 from core.train.learning.opened import open_run
 from core.train.learning.tensors import newest_checkpoint
 from core.train.run import records
+from core.train.run.directory import SNAPSHOT_FILE
 from core.train.run.reader import RunReader
 from core.train.run.shelf import list_runs
 from core.train.run.state import KILLED_WATCHED, read_state, state_sentence
@@ -243,6 +245,27 @@ def test_a_command_that_it_cannot_follow_is_refused_with_a_reason(loop):
     acks = events(loop, "ack")
     assert [ack["accepted"] for ack in acks] == [False] * 3
     assert all(ack["reason"] for ack in acks)
+
+
+def test_a_memory_snapshot_is_of_the_next_step_of_a_loop_on_a_gpu(loop, monkeypatch):
+    asked, memory = [], torch.cuda.memory
+    monkeypatch.setattr(memory, "_record_memory_history", lambda **each: asked.append(each))
+    monkeypatch.setattr(memory, "_dump_snapshot", lambda path: Path(path).write_bytes(b"snapshot"))
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda _device: 0)
+    file = loop.watch.directory / SNAPSHOT_FILE
+    ask(loop, "snapshot")
+    loop.steps(1)
+    assert asked == []
+    loop.watch._device = torch.device("cuda")
+    ask(loop, "snapshot")
+    loop.steps(1)
+    assert asked == [{"max_entries": room.MOST_RECORDED}]
+    assert not file.exists()
+    loop.steps(3)
+    assert asked == [{"max_entries": room.MOST_RECORDED}, {"enabled": None}]
+    assert file.read_bytes() == b"snapshot"
+    assert [ack["accepted"] for ack in events(loop, "ack")] == [False, True]
+    assert loop.watch._state["state"] == "running"
 
 
 def test_the_speed_limit_makes_a_step_last(loop):
