@@ -153,6 +153,21 @@ def test_the_plan_stands_in_the_picture_only_where_it_can_be_seen(send):
     assert len(figure_of(near)["layout"]["shapes"]) == 1
 
 
+@pytest.mark.parametrize("size", [1, 2**62])
+def test_a_snapshot_of_any_size_is_drawn(send, size):
+    block = {"address": 0, "size": size, "state": "active_allocated", "frames": []}
+    segment = {"device": 0, "address": 0, "total_size": size, "blocks": [block]}
+    events = [
+        {"action": action, "addr": address, "size": size - 1, "frames": []}
+        for address in (0, 1) for action in ("alloc", "free_completed")
+    ]  # fmt: skip
+    for traces in ([], [events[:1]], [events]):
+        app = send({"segments": [segment], "device_traces": traces})
+        assert not app.exception
+        assert len(app.get("plotly_chart")) == 1
+    assert not send({"segments": [segment]}, {"segments": [segment]}).exception
+
+
 def test_the_code_finds_the_same_peak_in_the_file(send, run_code, tmp_path, monkeypatch):
     made = two_steps()
     app = send(made.dump())

@@ -81,7 +81,7 @@ def _axis_of_bytes(end: float, look: Look) -> Mapping[str, Any]:
     """Return an axis of bytes up to `end`; its numbers are in the unit that keeps them short."""
     unit = look.format_bytes(max(end, MIB)).split()[-1]
     one = (1024 if "i" in unit else 1000) ** ("KMGTP".index(unit[0].upper()) + 1)
-    step = next(each for each in _STEPS if end <= _MOST_STEPS * each * one)
+    step = next((each for each in _STEPS if end <= _MOST_STEPS * each * one), _STEPS[-1])
     ticks = [number * step for number in range(int(end / one / step) + 1)]
     return {"title": {"text": unit}, "range": [0, end], "tickvals": [one * each for each in ticks],
             "ticktext": [f"{each:g}" for each in ticks]}  # fmt: skip
