@@ -15,10 +15,13 @@ LINES = f"""() => {{
   const said = document.querySelector('{HEADLINE}');
   return Math.round(said.clientHeight / parseFloat(getComputedStyle(said).lineHeight));
 }}"""
+# Words that the line of the capacity crosses: on a ground they stand before it.
 ON_LINE = """() => {
   const plot = document.querySelector(".js-plotly-plot");
   const line = plot.querySelector(".shapelayer path").getBoundingClientRect();
-  return [...plot.querySelectorAll(".annotation-text")].filter(each => {
+  const grounds = each => getComputedStyle(each.parentNode.querySelector(".bg")).fillOpacity;
+  return [...plot.querySelectorAll(".annotation-text")].filter(each => !Number(grounds(each)))
+  .filter(each => {
     const words = each.getBoundingClientRect();
     return words.left < line.right && words.right > line.left && words.bottom > line.top + 8;
   }).map(each => each.textContent);
