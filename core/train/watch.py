@@ -402,6 +402,7 @@ class Watch:
             memory._dump_snapshot(str(part))
             part.replace(self.directory / "memory-snapshot.pickle")
         memory._record_memory_history(enabled=None)
+        part.unlink(missing_ok=True)  # what a full disk took of it
 
     # What the page asks for.
 

@@ -22,6 +22,7 @@ def recorded(path: Path) -> Iterator[None]:
     try:
         yield
         memory._dump_snapshot(str(part))
+        part.replace(path)
     finally:
         memory._record_memory_history(enabled=None)
-    part.replace(path)
+        part.unlink(missing_ok=True)  # what a full disk took of it
